@@ -1,0 +1,67 @@
+"""MCP servers in Python where the type hints are the gate."""
+
+from typegate.app import MCPServer, tool
+from typegate.content import Audio, EmbeddedResource, File, Image, PromptMessage, ToolResult
+from typegate.contract.gate import INHERIT, Gate
+from typegate.errors import (
+    ConfigurationError,
+    InvalidArguments,
+    InvalidResult,
+    RegistrationError,
+    Rejected,
+    RequestFailed,
+    ToolError,
+    TypegateError,
+    reject,
+)
+from typegate.server.context import Context
+from typegate.types import (
+    Annotations,
+    BlobResourceContents,
+    Icon,
+    Issue,
+    Principal,
+    Problem,
+    PromptArgument,
+    ResourceLink,
+    Text,
+    TextResourceContents,
+    ToolAnnotations,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "INHERIT",
+    "Annotations",
+    "Audio",
+    "BlobResourceContents",
+    "ConfigurationError",
+    "Context",
+    "EmbeddedResource",
+    "File",
+    "Gate",
+    "Icon",
+    "Image",
+    "InvalidArguments",
+    "InvalidResult",
+    "Issue",
+    "MCPServer",
+    "Principal",
+    "Problem",
+    "PromptArgument",
+    "PromptMessage",
+    "RegistrationError",
+    "Rejected",
+    "RequestFailed",
+    "ResourceLink",
+    "Text",
+    "TextResourceContents",
+    "ToolAnnotations",
+    "ToolError",
+    "ToolResult",
+    "TypegateError",
+    "__version__",
+    "reject",
+    "tool",
+]

@@ -1,0 +1,183 @@
+"""What authors return and annotate with: pictures, sounds, files, whole results.
+
+The law of the file: a helper is a plain value that knows how to become a content block; nothing here
+knows how a block travels.
+"""
+
+import base64
+import mimetypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from typegate.errors import InvalidResult
+from typegate.types import (
+    Annotations,
+    AudioContent,
+    BlobResourceContents,
+    ContentBlock,
+    EmbeddedResourceContent,
+    ImageContent,
+    Json,
+    Role,
+    TextContent,
+    TextResourceContents,
+)
+
+__all__ = ["Audio", "EmbeddedResource", "File", "Image", "PromptMessage", "ToolResult", "encode_base64"]
+
+
+def encode_base64(data: bytes | bytearray | memoryview) -> str:
+    """Standard base64 (RFC 4648 section 4), the one form in which bytes travel."""
+    return base64.b64encode(data).decode("ascii")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Media:
+    """Bytes given directly or by the path of a file, which is read when the result is built."""
+
+    data: bytes | None = None
+    path: str | Path | None = None
+    mime_type: str | None = None
+    annotations: Annotations | None = None
+    meta: Mapping[str, Json] | None = None
+    default_type: ClassVar[str] = "application/octet-stream"
+
+    def __post_init__(self) -> None:
+        if (self.data is None) == (self.path is None):
+            raise InvalidResult(f"{type(self).__name__} takes exactly one of data= and path=")
+
+    def read(self) -> tuple[bytes, str]:
+        """The bytes and their MIME type, guessed from the file's name where none was given."""
+        data = Path(self.path).read_bytes() if self.path is not None else self.data
+        guessed = mimetypes.guess_type(str(self.path))[0] if self.path is not None else None
+        return data or b"", self.mime_type or guessed or self.default_type
+
+
+class Image(_Media):
+    """A picture as a result: `Image(data=png)` or `Image(path="plot.png")`; `image/png` by default."""
+
+    __slots__ = ()
+    default_type = "image/png"
+
+    def block(self) -> ContentBlock:
+        """The content block that travels."""
+        data, mime_type = self.read()
+        return ImageContent(
+            data=encode_base64(data), mime_type=mime_type, annotations=self.annotations, meta=self.meta
+        )
+
+
+class Audio(_Media):
+    """A sound as a result: `Audio(data=wav)` or `Audio(path="a.wav")`; `audio/wav` by default."""
+
+    __slots__ = ()
+    default_type = "audio/wav"
+
+    def block(self) -> ContentBlock:
+        """The content block that travels."""
+        data, mime_type = self.read()
+        return AudioContent(
+            data=encode_base64(data), mime_type=mime_type, annotations=self.annotations, meta=self.meta
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class File(_Media):
+    """A file inside a result, as an embedded resource.
+
+    `uri` defaults to `file:///NAME` with the name of the file only, never its folder.
+    """
+
+    uri: str | None = None
+
+    def block(self) -> ContentBlock:
+        """The content block that travels: text where the bytes are UTF-8 of a text type, else a blob."""
+        data, mime_type = self.read()
+        uri = self.uri or f"file:///{Path(self.path).name if self.path is not None else 'file'}"
+        text = _as_text(data, mime_type)
+        source = EmbeddedResource(
+            uri=uri,
+            text=text,
+            blob=data if text is None else None,
+            mime_type=mime_type,
+            annotations=self.annotations,
+            meta=self.meta,
+        )
+        return source.block()
+
+
+def _as_text(data: bytes, mime_type: str) -> str | None:
+    if not mime_type.startswith("text/") and mime_type not in ("application/json", "application/xml"):
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbeddedResource:
+    """A resource carried inside a result: its URI and exactly one of `text` and `blob`."""
+
+    uri: str
+    text: str | None = None
+    blob: bytes | None = None
+    mime_type: str | None = None
+    annotations: Annotations | None = None
+    meta: Mapping[str, Json] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.blob is None):
+            raise InvalidResult("EmbeddedResource takes exactly one of text= and blob=")
+
+    def block(self) -> ContentBlock:
+        """The content block that travels."""
+        if self.text is not None:
+            text = TextResourceContents(uri=self.uri, text=self.text, mime_type=self.mime_type)
+            return EmbeddedResourceContent(resource=text, annotations=self.annotations, meta=self.meta)
+        blob = BlobResourceContents(
+            uri=self.uri, blob=encode_base64(self.blob or b""), mime_type=self.mime_type
+        )
+        return EmbeddedResourceContent(resource=blob, annotations=self.annotations, meta=self.meta)
+
+
+Helper = Image | Audio | File | EmbeddedResource
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A whole result made by hand.
+
+    Args:
+        content: blocks, helpers and plain strings, sent in this order.
+        structured: the value for programs; checked against the tool's `outputSchema` where it has one.
+        is_error: whether the model is told that the tool failed.
+        meta: the result's `_meta`.
+    """
+
+    content: Sequence[str | ContentBlock | Helper] = ()
+    structured: Json = None
+    is_error: bool = False
+    meta: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message of a prompt: who speaks, and a string, a block or a helper."""
+
+    content: str | ContentBlock | Helper
+    role: Role = "user"
+
+
+def block_of(value: object) -> ContentBlock | None:
+    """The block that *value* is or becomes, or `None` if it is neither a block nor a helper."""
+    if isinstance(value, Helper):
+        return value.block()
+    return value if isinstance(value, ContentBlock) else None
+
+
+def text_block(text: str) -> TextContent:
+    """A plain text block."""
+    return TextContent(text=text)

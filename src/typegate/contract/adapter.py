@@ -1,0 +1,386 @@
+"""A type hint → what reads it from JSON, what writes it as JSON, and its JSON Schema.
+
+The law of the file: pydantic is known here and nowhere else (`signature` reads its `Field`), and three
+rules of ours hold for every type, however deep: bytes are standard base64; NaN and infinity are written
+as tokens that the caller can find, never as a silent null; a type that pydantic cannot read is passed
+through as it came.
+"""
+
+import dataclasses
+import math
+import sys
+import threading
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
+
+import pydantic
+import typing_extensions
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import (
+    CoreSchema,
+    SchemaSerializer,
+    SchemaValidator,
+    ValidationError,
+    core_schema,
+)
+
+from typegate.content import encode_base64
+from typegate.errors import RegistrationError
+from typegate.types import Json
+
+__all__ = ["Adapter", "Fault", "Unreadable", "adapt", "adapt_fields", "described", "faults"]
+
+Unreadable = ValidationError
+"""What `Adapter.read` raises."""
+
+Mode = Literal["validation", "serialization"]
+Extra = Literal["forbid", "ignore"]
+
+_CONFIG: Final = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64", ser_json_inf_nan="constants")
+
+
+class Adapter:
+    """One type: `read` takes JSON bytes to an instance, `write` takes an instance to JSON bytes.
+
+    `read_strings` takes strings, or an object of strings, and reads numbers and dates from them.
+
+    Args:
+        core: pydantic's core schema of the type.
+        adapter: pydantic's own adapter, used as it is where our rules change nothing.
+    """
+
+    def __init__(self, core: CoreSchema, adapter: TypeAdapter[Any]) -> None:
+        self._core = core
+        kinds = _kinds(core)
+        self.plain = kinds <= _PLAIN
+        """Whether a value that is plain JSON is written just as it stands."""
+        if "bytes" in kinds or ("float" in kinds and kinds & _OWN_CONFIG):
+            core = _edited(core)
+            validator, serializer = _build(core)
+        else:
+            validator, serializer = adapter.validator, adapter.serializer  # type: ignore[assignment]
+        self.read: Callable[..., Any] = validator.validate_json
+        self.read_strings: Callable[..., Any] = validator.validate_strings
+        self.write: Callable[..., bytes] = serializer.to_json
+
+    def json_schema(self, mode: Mode, extra: Extra = "ignore") -> dict[str, Json]:
+        """The JSON Schema (2020-12) of what is read or written.
+
+        Args:
+            mode: `validation` describes what `read` takes, `serialization` what `write` gives.
+            extra: whether an object whose type does not say so may hold unknown keys.
+        """
+        generator = _Generator(by_alias=True)
+        generator.extra = extra
+        return generator.generate(self._core, mode=mode)
+
+
+@lru_cache(maxsize=256)
+def _adapt_hashable(hint: Any) -> Adapter:
+    return _adapt(hint)
+
+
+def adapt(hint: Any) -> Adapter:
+    """The adapter of one type; shared by all who ask for the same one.
+
+    Raises:
+        RegistrationError: no part of the type can be expressed.
+    """
+    try:
+        return _adapt_hashable(hint)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        return _adapt(hint)
+
+
+def _adapt(hint: Any) -> Adapter:
+    hint = _readable(hint)
+    config = None if _has_config(hint) else _CONFIG
+    adapter = TypeAdapter(hint, config=config)
+    return Adapter(adapter.core_schema, adapter)
+
+
+def adapt_fields(name: str, fields: Mapping[str, Any]) -> Adapter:
+    """The adapter of an object with these members: name -> hint with its `Field` metadata."""
+    try:
+        return _fields_adapter(name, fields)
+    except (PydanticSchemaGenerationError, PydanticUserError):
+        return _fields_adapter(name, {key: _readable(hint) for key, hint in fields.items()})
+
+
+def _fields_adapter(name: str, fields: Mapping[str, Any]) -> Adapter:
+    table: Any = typing_extensions.TypedDict(name, dict(fields))  # type: ignore[operator]
+    table.__pydantic_config__ = _CONFIG
+    adapter = TypeAdapter(table)
+    built = Adapter(adapter.core_schema, adapter)
+    built.json_schema("validation")  # what has no schema must fail here, where it can still be mended
+    return built
+
+
+def described(hint: Any, description: str | None, default: Any, alias: str | None) -> Any:
+    """*hint* with what else is known of a parameter; a default of `...` is none."""
+    known: dict[str, Any] = {}
+    if description is not None:
+        known["description"] = description
+    if default is not ...:
+        known["default"] = default
+    if alias is not None:
+        known["validation_alias"] = alias
+    return Annotated[hint, Field(**known)] if known else hint
+
+
+# --- what could not be read ----------------------------------------------------------------------
+
+
+class Fault(NamedTuple):
+    """One reason: pydantic's name for it, where it lies, and a text that may be shown, if there is one."""
+
+    kind: str
+    location: tuple[str | int, ...]
+    text: str | None
+
+
+def faults(error: ValidationError) -> list[Fault]:
+    """All that is wrong, without a word of what was sent.
+
+    The texts are the author's own (of a `ValueError`, an assertion, a custom error) or say what the
+    value should be; those that would name a Python class or quote the value are left out.
+    """
+    return [
+        Fault(entry["type"], entry["loc"], _text(entry["type"], entry["msg"], entry.get("ctx", {})))
+        for entry in error.errors(include_url=False, include_input=False)
+    ]
+
+
+def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
+    if kind in ("value_error", "assertion_error"):
+        return str(context.get("error", "")) or None
+    if kind not in _KNOWN:
+        return message
+    if message.startswith("Input should ") and kind not in _NAMES_A_CLASS:
+        return "must " + message.removeprefix("Input should ")
+    return None
+
+
+_KNOWN: Final = frozenset(get_args(core_schema.ErrorType))
+_NAMES_A_CLASS: Final = frozenset(
+    {"model_type", "dataclass_type", "dataclass_exact_type", "is_instance_of", "is_subclass_of", "missing_sentinel_error"}
+)
+
+
+# --- hints that pydantic does not take -----------------------------------------------------------
+
+
+def _has_config(hint: Any) -> bool:
+    """Whether the type carries a configuration of its own, so that none can be given."""
+    while get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    return isinstance(hint, type) and (
+        issubclass(hint, pydantic.BaseModel) or dataclasses.is_dataclass(hint) or typing_extensions.is_typeddict(hint)
+    )
+
+
+def _readable(hint: Any) -> Any:
+    """*hint* with every part that pydantic cannot read in the place of it: `Any`."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        inner = _readable(args[0])
+        metadata = args[1:]
+        if inner is Any and args[0] is not Any:
+            metadata = tuple(entry for entry in metadata if isinstance(entry, str | pydantic.fields.FieldInfo))
+        return Annotated[(inner, *metadata)] if metadata else inner
+    if origin in (Union, types.UnionType):
+        return Union[tuple(_readable(arg) for arg in args)]
+    if origin is not None and args and origin is not Literal:
+        return _readable_generic(hint, origin, args)
+    if sys.version_info < (3, 12) and typing.is_typeddict(hint):
+        return _modern_typed_dict(hint)
+    return Any if _is_opaque(hint) else hint
+
+
+def _readable_generic(hint: Any, origin: Any, args: tuple[Any, ...]) -> Any:
+    mended = tuple(_readable(arg) if arg is not ... and not isinstance(arg, list) else arg for arg in args)
+    if mended == args:
+        return Any if _is_opaque(hint) else hint
+    return origin[mended]
+
+
+def _is_opaque(hint: Any) -> bool:
+    try:
+        TypeAdapter(hint).json_schema(schema_generator=_Generator)
+    except (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
+        if dataclasses.is_dataclass(hint):
+            raise RegistrationError(
+                f"'{getattr(hint, '__name__', hint)}' has a field of a type that JSON cannot carry; "
+                f"leave the field out or give it a JSON type"
+            ) from None
+        return True
+    except PydanticUserError as error:
+        raise RegistrationError(_advice(hint, error)) from None
+    return False
+
+
+def _advice(hint: Any, error: PydanticUserError) -> str:
+    name = getattr(hint, "__name__", str(hint))
+    if error.code == "typed-dict-version":
+        return f"'{name}': below Python 3.12, import TypedDict from typing_extensions"
+    if error.code in ("undefined-annotation", "class-not-fully-defined"):
+        return f"'{name}' names a type that is not defined yet; define it first, or call {name}.model_rebuild()"
+    return f"'{name}' cannot be described: {error.message}"
+
+
+def _modern_typed_dict(table: Any) -> Any:
+    """A `typing.TypedDict` as one that pydantic takes below Python 3.12."""
+    hints = typing.get_type_hints(table, include_extras=True)
+    optional = set(table.__optional_keys__)
+    fields: dict[str, Any] = {}
+    for key, hint in hints.items():
+        marker = typing_extensions.NotRequired if key in optional else typing_extensions.Required
+        if get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired):
+            marker, hint = get_origin(hint), get_args(hint)[0]
+        fields[key] = marker[_readable(hint)]
+    return typing_extensions.TypedDict(table.__name__, fields)  # type: ignore[operator]
+
+
+# --- core schemas --------------------------------------------------------------------------------
+
+_PLAIN: Final = frozenset({"any", "bool", "dict", "float", "int", "list", "none", "nullable", "str"})
+_OWN_CONFIG: Final = frozenset({"model", "dataclass", "typed-dict"})
+_NOT_SCHEMAS: Final = frozenset({"metadata", "serialization", "config", "default", "expected", "members"})
+
+_BASE64 = core_schema.plain_serializer_function_ser_schema(
+    encode_base64, return_schema=core_schema.str_schema(), when_used="json"
+)
+
+
+def _kinds(core: Any) -> set[str]:
+    """The node types of a core schema; a custom serializer counts as one."""
+    found: set[str] = set()
+    pending = [core]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            kind = node.get("type")
+            if isinstance(kind, str):
+                found.add(kind)
+            if "serialization" in node:
+                found.add("serialization")
+            pending += [item for key, item in node.items() if key not in _NOT_SCHEMAS]
+        elif isinstance(node, list | tuple):
+            pending += node
+    return found
+
+
+def _edited(node: Any) -> Any:
+    """A copy of a core schema in which our rules hold; the author's own is left alone."""
+    if isinstance(node, list):
+        return [_edited(item) for item in node]
+    if isinstance(node, tuple):
+        return tuple(_edited(item) for item in node)
+    if not isinstance(node, dict):
+        return node
+    made = {key: item if key in _NOT_SCHEMAS else _edited(item) for key, item in node.items()}
+    if made.get("type") == "bytes" and "serialization" not in made:
+        made["serialization"] = _BASE64
+    if made.get("type") in _OWN_CONFIG:
+        made["config"] = {**(made.get("config") or {}), **_CORE_CONFIG}
+    return made
+
+
+_CORE_CONFIG: Final = {"val_json_bytes": "base64", "ser_json_inf_nan": "constants"}
+
+_BUILDING = threading.Lock()
+
+
+def _build(core: CoreSchema) -> tuple[SchemaValidator, SchemaSerializer]:
+    """Compile an edited schema, without the compiled parts that its classes already have."""
+    config = core_schema.CoreConfig(val_json_bytes="base64", ser_json_inf_nan="constants")
+    if "_use_prebuilt" in (SchemaValidator.__text_signature__ or ""):
+        options: dict[str, Any] = {"_use_prebuilt": False}
+        return SchemaValidator(core, config, **options), SchemaSerializer(core, config, **options)
+    with _BUILDING:  # pydantic 2.12: a class that is not complete has no compiled parts to offer
+        classes = [cls for cls in _classes(core) if cls.__dict__.get("__pydantic_complete__")]
+        for cls in classes:
+            cls.__pydantic_complete__ = False
+        try:
+            return SchemaValidator(core, config), SchemaSerializer(core, config)
+        finally:
+            for cls in classes:
+                cls.__pydantic_complete__ = True
+
+
+def _classes(node: Any) -> set[Any]:
+    if isinstance(node, dict):
+        found = set().union(*(_classes(item) for key, item in node.items() if key not in _NOT_SCHEMAS))
+        return found | {node["cls"]} if node.get("type") in ("model", "dataclass") else found
+    return set().union(*map(_classes, node)) if isinstance(node, list | tuple) else set()
+
+
+# --- JSON Schema ---------------------------------------------------------------------------------
+
+_KEY_PATTERNS: Final = {
+    "int": {"pattern": r"^-?(0|[1-9][0-9]*)$"},
+    "float": {"pattern": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"},
+    "bool": {"enum": ["true", "false"]},
+}
+
+
+class _Generator(GenerateJsonSchema):
+    """pydantic's generator, with our rules."""
+
+    extra: Extra = "ignore"
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default", "skipped-discriminator"}  # noqa: RUF012
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        return {"type": "string", "contentEncoding": "base64"}
+
+    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:
+        raise PydanticInvalidForJsonSchema(f"{schema['cls']}")
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        made = super().dict_schema(schema)
+        keys = schema.get("keys_schema")
+        if keys is None or keys["type"] in ("str", "any"):
+            return made
+        made.pop("patternProperties", None)
+        made["propertyNames"] = _KEY_PATTERNS.get(keys["type"]) or self.generate_inner(keys)
+        if "values_schema" in schema:
+            made["additionalProperties"] = self.generate_inner(schema["values_schema"])
+        return made
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        return self._closed(super().model_schema(schema), getattr(schema["cls"], "model_config", None))
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        return self._closed(super().dataclass_schema(schema), getattr(schema["cls"], "__pydantic_config__", None))
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        cls = schema.get("cls")
+        return self._closed(super().typed_dict_schema(schema), getattr(cls, "__pydantic_config__", None))
+
+    def _closed(self, made: JsonSchemaValue, config: Any) -> JsonSchemaValue:
+        """An object whose author said nothing of unknown keys has none (requirement A8)."""
+        silent = not config or config.get("extra") is None
+        if silent and self.extra == "forbid" and "properties" in made:
+            made.setdefault("additionalProperties", False)
+        return made
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        made = super().default_schema(schema)
+        default = made.get("default")
+        if isinstance(default, float) and not math.isfinite(default):
+            del made["default"]  # JSON has no word for it
+        return made
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        made = super().decimal_schema(schema)
+        for branch in made.get("anyOf", (made,)):
+            if branch.get("type") == "string":
+                branch["pattern"] = r"^[+-]?[0-9]+(\.[0-9]+)?$"
+        return made

@@ -1,0 +1,254 @@
+"""Raw arguments → the values a function is called with, or everything that is wrong with them.
+
+The law of the file: the published schema is the gate. A full JSON Schema validator judges the decoded
+arguments against it; only then does pydantic build the values, straight from the request's bytes. So
+nothing gets in that the schema refuses, and what the schema admits reaches the function in the declared
+type. The one difference between the gate and the listing: for `T | None` the gate takes null although
+the compact listing does not offer it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from typegate.contract import problems
+from typegate.contract.adapter import Adapter, Fault, Unreadable, adapt, adapt_fields, described, faults
+from typegate.contract.gate import Gate
+from typegate.contract.problems import Path
+from typegate.contract.schema import SchemaStyle, publish, without_bad_defaults
+from typegate.contract.signature import EMPTY, Parameter, Signature
+from typegate.contract.validator import Validator, accepts
+from typegate.errors import InvalidArguments, RegistrationError
+from typegate.types import Issue, Json
+
+__all__ = ["Arguments", "Strings", "plan_arguments", "plan_strings"]
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True):
+    """How the arguments of one function are judged and read; made once, at registration.
+
+    Attributes:
+        schema: what is published as `inputSchema`.
+        judges: the schemas that the arguments must satisfy: the author's own first, then the signature's.
+        reader: bytes → keyword values.
+        known: the names that a caller may use; others go to `extra`.
+        positional: the names that are passed by position, in order.
+        extra: bytes of an object → the values of `**kwargs`; `None` where there is none.
+    """
+
+    schema: dict[str, Json]
+    judges: tuple[Validator, ...]
+    reader: Adapter
+    known: frozenset[str]
+    positional: tuple[str, ...] = ()
+    extra: Adapter | None = None
+
+    def bind(self, tree: dict[str, Json], raw: bytes) -> dict[str, Any]:
+        """The keyword values for a call.
+
+        Args:
+            tree: the arguments, decoded.
+            raw: the same as the client wrote them.
+
+        Raises:
+            InvalidArguments: with every issue, each once.
+        """
+        for judge in self.judges:
+            if not judge.is_valid(tree):
+                return self._refuse(tree, raw)
+        try:
+            values: dict[str, Any] = self.reader.read(raw)
+            if self.extra is not None:
+                values.update(self._extra(tree))
+        except Unreadable:
+            return self._refuse(tree, raw)
+        return values
+
+    def _extra(self, tree: dict[str, Json]) -> dict[str, Any]:
+        others = {name: value for name, value in tree.items() if name not in self.known}
+        if self.extra is None or not others:
+            return {}
+        found: dict[str, Any] = self.extra.read(msgspec.json.encode(others))
+        return found
+
+    def _refuse(self, tree: dict[str, Json], raw: bytes) -> dict[str, Any]:
+        """Say all that is wrong at once: what the schemas refuse, and what the types refuse elsewhere."""
+        issues = [issue for judge in self.judges for issue in judge.issues(tree)]
+        covered = {issue.path for issue in issues}
+        for issue in self._unread(tree, raw):
+            if not any(_overlap(issue.path, path) for path in covered):
+                issues.append(issue)
+        raise InvalidArguments(list({(issue.path, issue.code): issue for issue in issues}.values()))
+
+    def _unread(self, tree: dict[str, Json], raw: bytes) -> list[Issue]:
+        found: list[Issue] = []
+        for read in (lambda: self.reader.read(raw), lambda: self._extra(tree)):
+            try:
+                read()
+            except Unreadable as error:
+                found += [_issue(fault, tree) for fault in faults(error)]
+        return found
+
+
+class Strings(msgspec.Struct, frozen=True, kw_only=True):
+    """How values that are always strings are read: prompt arguments and template variables.
+
+    Attributes:
+        reader: strings → keyword values, so that `"5"` is 5 for an `int`.
+        known: the names that exist.
+        open: whether other names are passed on as they are.
+    """
+
+    reader: Adapter
+    known: frozenset[str]
+    open: bool
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword values for a call.
+
+        Raises:
+            InvalidArguments: with every issue.
+        """
+        strangers = [name for name in given if name not in self.known]
+        issues = [] if self.open else [problems.unexpected((name,), sorted(self.known)) for name in strangers]
+        try:
+            values: dict[str, Any] = self.reader.read_strings(
+                {name: value for name, value in given.items() if name in self.known}
+            )
+        except Unreadable as error:
+            issues += [_issue(fault, given) for fault in faults(error)]
+        if issues:
+            raise InvalidArguments(issues)
+        return {**{name: given[name] for name in strangers}, **values}
+
+
+def plan_strings(label: str, signature: Signature) -> Strings:
+    """Work out, once, how the strings for a function are read."""
+    return Strings(
+        reader=adapt_fields(label, {each.name: _field(each) for each in signature.parameters}),
+        known=frozenset(each.wire_name for each in signature.parameters),
+        open=signature.extra is not EMPTY,
+    )
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Whether one place lies in the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+# --- registration --------------------------------------------------------------------------------
+
+
+def plan_arguments(
+    label: str,
+    signature: Signature,
+    gate: Gate,
+    style: SchemaStyle = "compact",
+    explicit: Mapping[str, Json] | None = None,
+) -> Arguments:
+    """Work out, once, how the arguments of a function are judged and read.
+
+    Args:
+        label: the tool's name, for error texts.
+        signature: what the function takes.
+        gate: `unknown` decides whether names that it does not take are refused.
+        style: how the schema is published.
+        explicit: the author's own schema: published as given, and judged first.
+
+    Raises:
+        RegistrationError: a type cannot be expressed, or the explicit schema does not fit the function.
+    """
+    if len({parameter.wire_name for parameter in signature.parameters}) != len(signature.parameters):
+        raise RegistrationError(f"'{label}' has two parameters that travel under the same name")
+    reader = adapt_fields(label, {each.name: _field(each) for each in signature.parameters})
+    forbids = gate.unknown != "ignore"
+    derived = reader.json_schema("validation", "forbid" if forbids else "ignore")
+    derived.setdefault("properties", {})
+    extra = None
+    if signature.extra is not EMPTY:
+        extra = adapt(dict[str, signature.extra])
+        extra_schema = extra.json_schema("validation", "forbid" if forbids else "ignore")
+        derived["additionalProperties"] = extra_schema.get("additionalProperties", True)
+        derived["$defs"] = {**extra_schema.get("$defs", {}), **derived.get("$defs", {})}
+    elif not forbids or explicit is not None:
+        derived.pop("additionalProperties", None)
+    derived = without_bad_defaults(derived, accepts)
+    if extra is not None and signature.injected:  # the server's own names are not the caller's to use
+        derived["not"] = {"anyOf": [{"required": [name]} for name in signature.injected]}
+    judges = [Validator(derived, f"the schema of '{label}'")]
+    published = publish({key: value for key, value in derived.items() if key != "not"}, style, "input")
+    if explicit is not None:
+        published = dict(explicit)
+        _check_explicit(label, signature, published)
+        judges.insert(0, Validator(published, f"schema= of '{label}'"))
+    return Arguments(
+        schema=published,
+        judges=tuple(judges),
+        reader=reader,
+        known=frozenset(parameter.wire_name for parameter in signature.parameters),
+        positional=tuple(each.name for each in signature.parameters if each.positional),
+        extra=extra,
+    )
+
+
+def _field(parameter: Parameter) -> Any:
+    """A parameter as a member of an object: its hint with all that is known of it."""
+    hint = Any if parameter.hint is EMPTY else parameter.hint
+    if parameter.field is not None:
+        hint = Annotated[hint, parameter.field]
+    alias = parameter.wire_name if parameter.wire_name != parameter.name else None
+    default = ... if parameter.default is EMPTY else parameter.default
+    return described(hint, parameter.description, default, alias)
+
+
+def _check_explicit(label: str, signature: Signature, schema: dict[str, Json]) -> None:
+    if schema.get("type") != "object":
+        raise RegistrationError(f"schema= of '{label}' must have \"type\": \"object\" at its root")
+    names = {parameter.wire_name for parameter in signature.parameters}
+    strangers = [name for name in schema.get("properties", {}) if name not in names]
+    if strangers and signature.extra is EMPTY:
+        raise RegistrationError(
+            f"schema= of '{label}' has the property '{strangers[0]}', which the function does not take; "
+            f"add the parameter, or take **kwargs"
+        )
+
+
+# --- what pydantic refuses -----------------------------------------------------------------------
+
+_MISSING: Final = frozenset({"missing", "missing_argument", "missing_keyword_only_argument"})
+
+_TEXTS: Final = {
+    "bytes_invalid_encoding": ("format", "must be base64 text"),
+    "value_error": ("value", None),
+    "assertion_error": ("value", None),
+}
+"""pydantic's name → our code, and a text where pydantic's own does not do."""
+
+
+def _issue(fault: Fault, tree: Json) -> Issue:
+    path = _path(fault.location, tree, keep_last=fault.kind in _MISSING)
+    if fault.kind in _MISSING:
+        return problems.missing(path)
+    code, text = _TEXTS.get(fault.kind, (fault.kind, None))
+    said = text or fault.text or "is not acceptable"
+    subject = problems.quoted(path) if path else "the arguments"
+    joint = " " if said.startswith(("must ", "is ")) else ": "
+    return Issue(path=path, code=code, message=f"{subject}{joint}{said}")
+
+
+def _path(location: Sequence[str | int], tree: Json, keep_last: bool) -> Path:
+    """pydantic's location without the names of union branches, which are no part of the arguments."""
+    path: list[str | int] = []
+    for index, step in enumerate(location):
+        if isinstance(tree, dict) and step in tree:
+            tree = tree[step]
+        elif isinstance(tree, list) and isinstance(step, int) and step < len(tree):
+            tree = tree[step]
+        elif keep_last and index == len(location) - 1:
+            tree = None
+        else:
+            continue
+        path.append(step)
+    return tuple(path)

@@ -1,0 +1,50 @@
+"""How arguments are judged, as one frozen value (requirements A8, A16, B3).
+
+The law of the file: an unset field is `INHERIT`; a tool's gate is laid over the server's, and that over
+the defaults, once, at registration.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Final, Literal
+
+__all__ = ["INHERIT", "Gate", "Inherit"]
+
+
+class Inherit:
+    """The type of `INHERIT`: a field that was left to the next gate out."""
+
+    def __repr__(self) -> str:
+        return "INHERIT"
+
+
+INHERIT: Final = Inherit()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gate:
+    """How the arguments of a call are judged, for the server or for one tool.
+
+    Attributes:
+        unknown: `"forbid"` refuses an argument that the tool does not have, at every depth;
+            `"ignore"` drops it, and the published schema allows it.
+        failure: `"tool_error"` answers refused arguments with a result flagged `isError`, as the
+            newest specification asks; `"protocol_error"` with JSON-RPC error -32602.
+        rejected_as_error: whether a `Rejected` is flagged `isError`.
+    """
+
+    unknown: Literal["forbid", "ignore"] | Inherit = INHERIT
+    failure: Literal["tool_error", "protocol_error"] | Inherit = INHERIT
+    rejected_as_error: bool | Inherit = INHERIT
+
+    def over(self, outer: "Gate") -> "Gate":
+        """This gate, with what it leaves unset taken from *outer*."""
+        merged = {
+            field.name: getattr(outer, field.name) if value is INHERIT else value
+            for field in fields(self)
+            for value in [getattr(self, field.name)]
+        }
+        return Gate(**merged)
+
+
+DEFAULT_GATE: Final = Gate(unknown="forbid", failure="tool_error", rejected_as_error=True)
+"""What holds where nobody said otherwise."""

@@ -1,0 +1,269 @@
+"""The texts of refusals: one shape, whoever refuses (requirement B4).
+
+The law of the file: a text names the argument, says what was expected and what to send instead. It never
+repeats the value that was sent; an unknown name is repeated, cut short and made printable, since without
+it nobody could mend the call.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from typegate.errors import shown
+from typegate.types import Issue, Json, Problem
+
+__all__ = [
+    "PROBLEM_KEY",
+    "describe",
+    "invalid_arguments",
+    "missing",
+    "problem_text",
+    "quoted",
+    "type_name",
+    "unexpected",
+    "violated",
+]
+
+PROBLEM_KEY: Final = "dev.typegate/problem"
+"""The key of a result's `_meta`, and of an error's `data`, under which a `Problem` travels."""
+
+Path = tuple[str | int, ...]
+
+_MAX_CHOICES: Final = 20
+
+_FORMATS: Final = {
+    "date": "a date in the form YYYY-MM-DD, for example 2026-11-30",
+    "date-time": "a date and time in the form YYYY-MM-DDTHH:MM:SSZ, for example 2026-11-30T14:05:00Z",
+    "time": "a time in the form HH:MM:SS, for example 14:05:00",
+    "duration": "a duration in the form PnDTnHnMnS, for example PT5M",
+    "uuid": "a UUID, for example 123e4567-e89b-12d3-a456-426614174000",
+    "email": "an email address, for example name@example.com",
+    "uri": "a URI, for example https://example.com/",
+    "ipv4": "an IPv4 address, for example 192.0.2.1",
+    "ipv6": "an IPv6 address, for example 2001:db8::1",
+}
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def quoted(path: Path) -> str:
+    """A path as it is written for the model: `'filters.tags[2]'`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{shown(step)}" if text else shown(step)
+    return f"'{text}'"
+
+
+def type_name(value: Json) -> str:
+    """The JSON type of a decoded value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    for kind, name in ((str, "string"), (int, "integer"), (list, "array"), (dict, "object")):
+        if isinstance(value, kind):
+            return name
+    return "number"
+
+
+def _choices(options: Sequence[Json]) -> str:
+    words = [f"'{option}'" if isinstance(option, str) else _json_word(option) for option in options]
+    return ", ".join(words if len(words) <= _MAX_CHOICES else [*words[:_MAX_CHOICES], "…"])
+
+
+def _json_word(value: Json) -> str:
+    return {None: "null", True: "true", False: "false"}.get(value, str(value)) if not isinstance(
+        value, dict | list
+    ) else type_name(value)
+
+
+def describe(schema: Json) -> str:
+    """What a schema accepts, in words."""
+    if not isinstance(schema, Mapping):
+        return "any value"
+    if "enum" in schema:
+        options = schema["enum"]
+        return f"one of {_choices(options)}" if len(options) > 1 else _choices(options)
+    if "const" in schema:
+        return _choices([schema["const"]])
+    if schema.get("format") in _FORMATS:
+        return _FORMATS[schema["format"]]
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return " or ".join(dict.fromkeys(describe(branch) for branch in schema[key]))
+    return _described_type(schema)
+
+
+def _described_type(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type", "any value")
+    words = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    low, high = _bound(schema, "minimum", "exclusiveMinimum"), _bound(schema, "maximum", "exclusiveMaximum")
+    if low is not None and high is not None:
+        return f"{words} from {low} to {high}"
+    if low is not None:
+        return f"{words} of at least {low}"
+    if high is not None:
+        return f"{words} of at most {high}"
+    if words == "object" and schema.get("properties"):
+        return f"object with {_choices(schema.get('required') or list(schema['properties']))}"
+    if words == "array" and isinstance(schema.get("items"), Mapping) and schema["items"]:
+        return f"array of {describe(schema['items'])}"
+    return f"string matching {schema['pattern']}" if "pattern" in schema else words
+
+
+def _bound(schema: Mapping[str, Any], inclusive: str, exclusive: str) -> Json:
+    if inclusive in schema:
+        return schema[inclusive]
+    return f"{schema[exclusive]} (exclusive)" if exclusive in schema else None
+
+
+def _close(name: str, known: Iterable[Json]) -> str | None:
+    found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], n=1)
+    return found[0] if found else None
+
+
+# --- issues --------------------------------------------------------------------------------------
+
+
+def missing(path: Path, schema: Json = None, word: str = "argument") -> Issue:
+    """Something required is not there; *word* says what a top-level one is called."""
+    word = word if len(path) == 1 else "field"
+    return Issue(
+        path=path,
+        code="missing",
+        message=f"missing required {word} {quoted(path)}",
+        expected=describe(schema) if schema else None,
+    )
+
+
+def unexpected(path: Path, known: Iterable[str], word: str = "argument") -> Issue:
+    """A name that does not exist here; the closest real one is suggested."""
+    names = list(known)
+    word = word if len(path) == 1 else "field"
+    close = _close(str(path[-1]), names)
+    hint = f"; did you mean '{close}'?" if close else ""
+    expected = f"'{close}'" if close else (f"one of {_choices(names)}" if names else "no arguments")
+    return Issue(
+        path=path, code="unexpected", message=f"unexpected {word} {quoted(path)}{hint}", expected=expected
+    )
+
+
+def violated(
+    keyword: str, path: Path, fact: Json, schema: Json, value: Json, whole: str = "the arguments"
+) -> Issue:
+    """A value breaks one keyword of its schema.
+
+    Args:
+        keyword: the JSON Schema keyword.
+        path: where.
+        fact: the keyword's own value.
+        schema: the schema that it stands in.
+        value: what was sent: only its type, or a close match to it, is said.
+        whole: what the value at the root is called.
+    """
+    code, say = _RULES.get(keyword, (keyword, _unlisted))
+    return Issue(
+        path=path,
+        code=code,
+        message=f"{quoted(path) if path else whole} {say(fact, schema, value)}",
+        expected=describe(schema),
+    )
+
+
+def _number(phrase: str) -> Callable[[Json, Json, Json], str]:
+    return lambda fact, schema, value: f"must be {phrase} {fact}"
+
+
+def _count(phrase: str, word: str) -> Callable[[Json, Json, Json], str]:
+    return lambda fact, schema, value: f"must have {phrase} {fact} {word}{'' if fact == 1 else 's'}"
+
+
+def _type(fact: Json, schema: Json, value: Json) -> str:
+    words = " or ".join(fact) if isinstance(fact, list) else fact
+    return f"must be {words}, got {type_name(value)}"
+
+
+def _enum(fact: Json, schema: Json, value: Json) -> str:
+    options = fact if isinstance(fact, list) else [fact]
+    close = _close(value, options) if isinstance(value, str) else None
+    hint = f"; did you mean '{close}'?" if close else ""
+    return f"must be {'one of ' if len(options) > 1 else ''}{_choices(options)}{hint}"
+
+
+def _format(fact: Json, schema: Json, value: Json) -> str:
+    return f"must be {_FORMATS.get(fact, f'in the format {fact}')}"
+
+
+def _unlisted(fact: Json, schema: Json, value: Json) -> str:
+    return f"must be {describe(schema)}"
+
+
+def _fixed(text: str) -> Callable[[Json, Json, Json], str]:
+    return lambda fact, schema, value: text
+
+
+_RULES: Final[dict[str, tuple[str, Callable[[Json, Json, Json], str]]]] = {
+    "type": ("type", _type),
+    "enum": ("enum", _enum),
+    "const": ("enum", _enum),
+    "format": ("format", _format),
+    "pattern": ("pattern", lambda fact, schema, value: f"must match the pattern {fact}"),
+    "minimum": ("greater_than_equal", _number("greater than or equal to")),
+    "maximum": ("less_than_equal", _number("less than or equal to")),
+    "exclusiveMinimum": ("greater_than", _number("greater than")),
+    "exclusiveMaximum": ("less_than", _number("less than")),
+    "multipleOf": ("multiple_of", _number("a multiple of")),
+    "minLength": ("too_short", _count("at least", "character")),
+    "maxLength": ("too_long", _count("at most", "character")),
+    "minItems": ("too_few", _count("at least", "item")),
+    "maxItems": ("too_many", _count("at most", "item")),
+    "minProperties": ("too_few", _count("at least", "entry")),
+    "maxProperties": ("too_many", _count("at most", "entry")),
+    "uniqueItems": ("unique", _fixed("must not hold the same item twice")),
+    "contains": ("contains", _fixed("lacks an item that it must hold")),
+    "contentEncoding": ("format", _fixed("must be base64 text")),
+    "not": ("not", _fixed("has a form that is not allowed")),
+    "oneOf": ("one_of", _fixed("fits more than one of the forms, of which it must fit exactly one")),
+    "range": ("out_of_range", _fixed("must be a number that fits 64-bit floating point")),
+    "false": ("unexpected", _fixed("is not allowed here")),
+}
+"""JSON Schema keyword -> our code, and what the text says after the argument's name."""
+
+
+# --- problems ------------------------------------------------------------------------------------
+
+
+def invalid_arguments(name: str, issues: Sequence[Issue]) -> Problem:
+    """The refusal of a call whose arguments were judged and found wrong."""
+    message = f"Invalid arguments for '{shown(name)}': {'; '.join(issue.message for issue in issues)}"
+    return Problem(
+        code="invalid_arguments", message=message, hint=_mend(issues), issues=tuple(issues)
+    )
+
+
+def _mend(issues: Sequence[Issue]) -> str:
+    """What to send instead, argument by argument."""
+    changes = list(dict.fromkeys(filter(None, map(_change, issues))))
+    return f"Call again with {'; '.join(changes)}." if changes else "Correct the arguments and call again."
+
+
+def _change(issue: Issue) -> str | None:
+    where = quoted(issue.path)
+    if issue.code == "unexpected":
+        better = issue.expected if issue.expected and issue.expected.startswith("'") else None
+        return f"{better} in place of {where}" if better else f"{where} left out"
+    if issue.expected is None:
+        return f"{where} given" if issue.code == "missing" else None
+    return f"{where} as {issue.expected}"
+
+
+def problem_text(problem: Problem) -> str:
+    """A problem as the model reads it: what is wrong, and what to do."""
+    parts = [problem.message if problem.message.endswith((".", "!", "?")) else f"{problem.message}."]
+    if problem.hint:
+        parts.append(problem.hint)
+    return "\n".join(parts)

@@ -1,0 +1,436 @@
+"""A returned value → content for the model and structured content for the program.
+
+The law of the file: what leaves is strict JSON that satisfies the published `outputSchema`, or an
+`InvalidResult` that names the place. A value is written once; the same bytes are the structured content
+and, indented, the text.
+"""
+
+import collections.abc
+import inspect
+import json
+import math
+import pathlib
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
+
+import msgspec
+
+from typegate.content import Helper, ToolResult, block_of
+from typegate.contract import problems
+from typegate.contract.adapter import Adapter, adapt
+from typegate.contract.schema import SchemaStyle, as_object, publish
+from typegate.contract.signature import EMPTY
+from typegate.contract.validator import Validator
+from typegate.errors import InvalidResult, RegistrationError
+from typegate.types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResourceContent,
+    ImageContent,
+    Json,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+__all__ = ["Results", "is_refusal", "plan_results", "to_json", "to_text"]
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """How what one function returns is shaped; made once, at registration.
+
+    Attributes:
+        adapter: writes the declared type; `None` where none is declared that is specific.
+        schema: what is published as `outputSchema`; `None` where there is none.
+        object_schema: the same for handshake clients.
+        judge: the schema that every structured value must satisfy.
+        indent: of JSON in text blocks; `None`: compact.
+    """
+
+    adapter: Adapter | None = None
+    schema: dict[str, Json] | None = None
+    object_schema: dict[str, Json] | None = None
+    judge: Validator | None = None
+    indent: int | None = 2
+
+    @property
+    def wraps(self) -> bool:
+        """Whether handshake clients get `{"result": value}`."""
+        return self.object_schema is not self.schema
+
+    def shape(self, value: Any) -> CallToolResult:
+        """What the call answers.
+
+        Raises:
+            InvalidResult: the value cannot be written as JSON, or breaks the `outputSchema`.
+        """
+        if isinstance(value, ToolResult):
+            return self._by_hand(value)
+        blocks = _blocks(value)
+        if self.judge is None:
+            if blocks is None:
+                blocks = (self._text_of(value),)
+            return CallToolResult(content=blocks)
+        if blocks is not None:
+            raise InvalidResult("returned content blocks although its output schema promises a value")
+        raw = self._written(value)
+        text = "" if value is None else to_text(raw, self.indent)
+        return CallToolResult(content=(TextContent(text),), structured=raw, wraps=self.wraps)
+
+    def _written(self, value: Any) -> bytes:
+        """The value as JSON that the output schema admits."""
+        assert self.judge is not None
+        adapter = self.adapter
+        if adapter is None or adapter.plain:
+            raw = to_json(value)
+            if _admits(self.judge, value):
+                return raw
+        else:
+            raw = _write(adapter, value)
+        self._judge(msgspec.json.decode(raw))
+        return raw
+
+    def _judge(self, tree: Json) -> None:
+        assert self.judge is not None
+        if not self.judge.is_valid(tree):
+            wrong = "; ".join(issue.message for issue in self.judge.issues(tree))
+            raise InvalidResult(f"returned what its output schema refuses: {wrong}")
+
+    def _text_of(self, value: Any) -> TextContent:
+        if value is None:
+            return TextContent("")
+        if isinstance(value, str):
+            return TextContent(_clean(value))
+        return TextContent(to_text(to_json(value), self.indent))
+
+    def _by_hand(self, result: ToolResult) -> CallToolResult:
+        content = tuple(block_of(item) or self._text_of(item) for item in result.content)
+        structured = None if result.structured is None else to_json(result.structured)
+        if self.judge is not None and not result.is_error:
+            if structured is None:
+                raise InvalidResult("returned no structured value although its output schema promises one")
+            self._judge(msgspec.json.decode(structured))
+        if structured is not None and not content:
+            content = (TextContent(to_text(structured, self.indent)),)
+        wraps = self.wraps if self.judge is not None else structured is not None and structured[:1] != b"{"
+        return CallToolResult(
+            content=content, structured=structured, wraps=wraps, is_error=result.is_error, meta=result.meta
+        )
+
+
+# --- registration --------------------------------------------------------------------------------
+
+
+def plan_results(
+    label: str,
+    returns: Any,
+    style: SchemaStyle = "compact",
+    indent: int | None = 2,
+    explicit: Mapping[str, Json] | None = None,
+    wanted: bool | None = None,
+) -> Results:
+    """Work out, once, how what a function returns is shaped.
+
+    Args:
+        label: the tool's name, for error texts.
+        returns: the return annotation, or `EMPTY`.
+        style: how the schema is published.
+        indent: of JSON in text blocks.
+        explicit: the author's own output schema: published as given.
+        wanted: `None` decides by the annotation; `True` demands structured output, `False` forbids it.
+
+    Raises:
+        RegistrationError: the type cannot be a result, or has no schema although one is wanted.
+    """
+    _refuse_streams(label, returns)
+    if explicit is not None:
+        schema = dict(explicit)
+        judge = Validator(schema, f"output_schema= of '{label}'", "result")
+        return Results(schema=schema, object_schema=as_object(schema), judge=judge, indent=indent)
+    if wanted is False or (wanted is None and not _is_specific(returns)):
+        return Results(indent=indent)
+    if returns is EMPTY:
+        raise RegistrationError(f"'{label}' has structured_output=True and no return annotation")
+    adapter = adapt(returns)
+    generated = adapter.json_schema("serialization")
+    schema = publish(generated, style, "output")
+    object_schema = as_object(schema)
+    return Results(
+        adapter=adapter,
+        schema=schema,
+        object_schema=schema if object_schema is schema else object_schema,
+        judge=Validator(generated, f"the output schema of '{label}'", "result"),
+        indent=indent,
+    )
+
+
+_BARE: Final = frozenset(
+    {Any, object, None, type(None), dict, list, tuple, set, frozenset, EMPTY, ToolResult}
+    | {collections.abc.Mapping, collections.abc.Sequence, collections.abc.Iterable}
+    | {typing.Dict, typing.List, typing.Tuple, typing.Set, typing.Mapping, typing.Sequence}  # noqa: UP006
+)
+_STREAMS: Final = (
+    collections.abc.Iterator,
+    collections.abc.AsyncIterator,
+    collections.abc.AsyncIterable,
+    collections.abc.Generator,
+    collections.abc.AsyncGenerator,
+)
+
+
+def _is_specific(hint: Any) -> bool:
+    """Whether an annotation says enough to be an output schema (requirement C4)."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _is_specific(get_args(hint)[0])
+    if origin is Literal:
+        return True
+    if _is_content(hint) or isinstance(hint, typing.TypeVar):
+        return False
+    if origin in (typing.Union, types.UnionType):
+        return all(_is_specific(member) for member in get_args(hint) if member is not type(None))
+    if origin is not None:
+        return not any(_is_content(member) for member in get_args(hint))
+    try:
+        return hint not in _BARE
+    except TypeError:  # not hashable
+        return True
+
+
+def _is_content(hint: Any) -> bool:
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return any(map(_is_content, get_args(hint)))
+    kinds = (*get_args(ContentBlock), *get_args(Helper), ToolResult)
+    return isinstance(hint, type) and issubclass(hint, kinds)
+
+
+def _refuse_streams(label: str, returns: Any) -> None:
+    if (get_origin(returns) or returns) in _STREAMS:
+        raise RegistrationError(
+            f"'{label}' returns an iterator, and MCP has no streamed results. Return a list"
+        )
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def _blocks(value: Any) -> tuple[ContentBlock, ...] | None:
+    """The blocks that a value is or holds, in order; `None` where it is no content."""
+    block = block_of(value) or _as_block(value)
+    if block is not None:
+        return (block,)
+    if not isinstance(value, list | tuple) or not any(block_of(item) or _as_block(item) for item in value):
+        return None
+    return tuple(_block_or_text(item) for item in value)
+
+
+def _block_or_text(item: Any) -> ContentBlock:
+    block = block_of(item) or _as_block(item)
+    if block is not None:
+        return block
+    return TextContent(_clean(item)) if isinstance(item, str) else TextContent(to_text(to_json(item), 2))
+
+
+_SHAPES: Final = {
+    "text": {"type", "text"},
+    "image": {"type", "data", "mimeType"},
+    "audio": {"type", "data", "mimeType"},
+    "resource": {"type", "resource"},
+    "resource_link": {"type", "uri", "name"},
+}
+_STRUCTS: Final[dict[str, type[ContentBlock]]] = {
+    "text": TextContent,
+    "image": ImageContent,
+    "audio": AudioContent,
+    "resource_link": ResourceLink,
+}
+_OPTIONAL: Final = {"annotations", "_meta", "title", "description", "mimeType", "size", "icons"}
+
+
+def _as_block(value: Any) -> ContentBlock | None:
+    """A dict that has the full shape of a block, and nothing else, is one (requirement A10)."""
+    if value.__class__ is not dict:
+        return None
+    needed = _SHAPES.get(value.get("type")) if isinstance(value.get("type"), str) else None
+    if needed is None or not needed <= value.keys() <= needed | _OPTIONAL:
+        return None
+    try:
+        if value["type"] == "resource":
+            return _as_resource(value)
+        return msgspec.convert(value, _STRUCTS[value["type"]])
+    except msgspec.ValidationError:
+        return None
+
+
+def _as_resource(value: dict[str, Any]) -> ContentBlock:
+    contents = value["resource"]
+    has_text = isinstance(contents, dict) and "text" in contents
+    kind = TextResourceContents if has_text else BlobResourceContents
+    rest = {key: item for key, item in value.items() if key not in ("type", "resource")}
+    return EmbeddedResourceContent(resource=msgspec.convert(contents, kind), **rest)
+
+
+def is_refusal(value: Any) -> bool:
+    """Whether a value is the dict form of `Rejected` (requirement B3)."""
+    if value.__class__ is not dict or value.keys() != {"ok", "error"} or value["ok"] is not False:
+        return False
+    error = value["error"]
+    return isinstance(error, dict) and {"code", "message"} <= error.keys() <= {"code", "message", "hint"}
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def to_json(value: Any) -> bytes:
+    """Any value as compact JSON: dates in ISO form, bytes as base64, dataclasses and models as objects.
+
+    Raises:
+        InvalidResult: it cannot be written; the text names the place.
+    """
+    try:
+        raw = _encode(value)
+    except InvalidResult:
+        raise
+    except UnicodeEncodeError:
+        return to_json(_without_surrogates(value))
+    except RecursionError:
+        raise InvalidResult("returned a value that contains itself, or is nested too deeply") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidResult(f"returned what is no JSON: {_cause(value, error)}") from None
+    if b"null" in raw:
+        _refuse_non_finite(value)
+    return raw
+
+
+def _write(adapter: Adapter, value: Any) -> bytes:
+    """A value of a declared type as compact JSON."""
+    _refuse_streaming(value)
+    try:
+        raw: bytes = adapter.write(value, by_alias=True, warnings=False)
+    except RecursionError:
+        raise InvalidResult("returned a value that contains itself, or is nested too deeply") from None
+    except ValueError as error:  # pydantic's own, and those of the author's serializers
+        if "surrogates" in str(error):
+            return _write(adapter, _without_surrogates(value))
+        if "ircular" in str(error) or "recursion" in str(error).lower():
+            raise InvalidResult("returned a value that contains itself, or is nested too deeply") from None
+        raise InvalidResult(f"returned what is no JSON: {_cause(value, error)}") from None
+    if b"NaN" in raw or b"Infinity" in raw:
+        _refuse_tokens(raw)
+    return raw
+
+
+def to_text(raw: bytes, indent: int | None) -> str:
+    """Compact JSON as the model reads it: a string as itself, all else indented."""
+    if raw[:1] == b'"':
+        return str(msgspec.json.decode(raw))
+    if indent is None or raw[:1] not in (b"{", b"["):
+        return raw.decode()
+    return msgspec.json.format(raw, indent=indent).decode()
+
+
+def _hook(value: Any) -> Any:
+    """What msgspec does not write by itself."""
+    if isinstance(value, pathlib.PurePath):
+        return str(value)
+    kind = type(value)
+    if hasattr(kind, "__pydantic_serializer__"):
+        return msgspec.Raw(_write(adapt(kind), value))
+    if isinstance(value, Mapping):
+        return dict(value)
+    _refuse_streaming(value)
+    raise TypeError(f"of the type {kind.__name__}")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_hook).encode
+
+
+def _refuse_streaming(value: Any) -> None:
+    if isinstance(value, Iterator | collections.abc.AsyncIterator | collections.abc.Awaitable):
+        if inspect.isgenerator(value) or inspect.iscoroutine(value):
+            value.close()
+        raise InvalidResult("returned a generator or an iterator; collect it into a list")
+
+
+def _admits(judge: Validator, value: Any) -> bool:
+    """Whether the judge admits the Python value as it stands; where it cannot tell, it is asked again."""
+    try:
+        return bool(judge.is_valid(value))
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+# --- what is wrong, and where --------------------------------------------------------------------
+
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+
+
+def _clean(text: str) -> str:
+    """Text without halves of surrogate pairs, which have no UTF-8 form (file names can hold them)."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, Mapping):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_without_surrogates(item) for item in value]
+    kind = type(value)
+    if hasattr(kind, "__pydantic_serializer__"):
+        return _without_surrogates(kind.__pydantic_serializer__.to_python(value, by_alias=True, warnings=False))
+    return value
+
+
+def _refuse_non_finite(value: Any) -> None:
+    """msgspec writes NaN as null; write again, with tokens, to tell one from the other."""
+    raw = adapt(Any).write(value, by_alias=True, warnings=False, fallback=lambda other: None)
+    if b"NaN" in raw or b"Infinity" in raw:
+        _refuse_tokens(raw)
+
+
+def _refuse_tokens(raw: bytes) -> None:
+    place = next(_non_finite(json.loads(raw)), None)
+    if place is not None:
+        raise InvalidResult(f"returned NaN or an infinity, which JSON cannot hold, at {place}")
+
+
+def _non_finite(tree: Json, place: str = "$") -> Iterator[str]:
+    if isinstance(tree, float) and not math.isfinite(tree):
+        yield place
+    elif isinstance(tree, dict):
+        for key, item in tree.items():
+            yield from _non_finite(item, f"{place}.{key}")
+    elif isinstance(tree, list):
+        for index, item in enumerate(tree):
+            yield from _non_finite(item, f"{place}[{index}]")
+
+
+def _cause(value: Any, error: Exception) -> str:
+    """The first place that cannot be written, without its value."""
+    for place, item in _places(value):
+        try:
+            _encode(item)
+        except Exception:  # noqa: BLE001  (whatever it is, this is the place)
+            return f"a value of type {type(item).__name__} at {place}"
+    return type(error).__name__
+
+
+def _places(value: Any, place: str = "$", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Every place inside a value, the innermost first."""
+    if depth < 64:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                yield from _places(item, f"{place}.{problems.quoted((str(key),))[1:-1]}", depth + 1)
+        elif isinstance(value, list | tuple):
+            for index, item in enumerate(value):
+                yield from _places(item, f"{place}[{index}]", depth + 1)
+        elif hasattr(value, "__dict__") and hasattr(type(value), "__pydantic_fields__"):
+            yield from _places(vars(value), place, depth)
+    yield place, value

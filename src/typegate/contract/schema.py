@@ -1,0 +1,258 @@
+"""JSON Schemas as clients like them: small, flat, and with nothing in them that cannot be resolved.
+
+The law of the file: a schema is data here. Where it came from is not known, and every change is made at
+the places where JSON Schema 2020-12 allows a subschema, so that a property called `title` or `type` is
+never taken for a keyword.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal
+
+from typegate.types import Json
+
+__all__ = ["SchemaStyle", "as_object", "publish", "subschemas", "without_bad_defaults"]
+
+Schema = dict[str, Json]
+SchemaStyle = Literal["compact", "inline", "pydantic"]
+
+_MAPS: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SINGLE: Final = (
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+_ORDER: Final = ("type", "title", "description", "properties", "required", "additionalProperties")
+_LOCAL: Final = "#/$defs/"
+
+
+def publish(schema: Schema, style: SchemaStyle, side: Literal["input", "output"]) -> Schema:
+    """The schema that a listing shows.
+
+    Args:
+        schema: as generated.
+        style: `compact` drops generated titles and, on the optional properties of an input, the null of a
+            union with its `default: null`; it inlines what is used once and every enum. `inline` does the
+            same and inlines all that is not recursive. `pydantic` leaves the schema as it was generated.
+        side: whether it describes arguments or results.
+    """
+    if style == "pydantic":
+        return _ordered(_with_root(schema))
+    schema = _map(_without(schema, "title"), _without_titles)
+    if side == "input":
+        schema = _map(schema, _without_null_unions)
+    return _ordered(_map(_inlined(_with_root(schema), everything=style == "inline"), _ordered))
+
+
+def as_object(schema: Schema) -> Schema:
+    """An output schema as handshake clients must see it: an object at its root (2025-06-18 on).
+
+    What is no object becomes `{"result": ...}`.
+    """
+    if schema.get("type") == "object":
+        return schema
+    inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}
+    made: Schema = {"type": "object", "properties": {"result": _map(inner, _moved)}, "required": ["result"]}
+    if "$defs" in schema:
+        made["$defs"] = {name: _map(node, _moved) for name, node in schema["$defs"].items()}
+    return made
+
+
+def _moved(node: Schema) -> Schema:
+    """References to the old root now lead one level down."""
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#") and not reference.startswith(_LOCAL):
+        return {**node, "$ref": f"#/properties/result{reference[1:]}"}
+    return node
+
+
+def without_bad_defaults(schema: Schema, accepts: Callable[[Schema, Json], bool]) -> Schema:
+    """Leave out each `default` that its own schema refuses, such as the null of `name: str = None`."""
+    definitions = schema.get("$defs", {})
+
+    def check(node: Schema) -> Schema:
+        if "default" not in node:
+            return node
+        rest = _without(node, "default")
+        return node if accepts({**rest, "$defs": definitions}, node["default"]) else rest
+
+    return _map(schema, check)
+
+
+# --- walking -------------------------------------------------------------------------------------
+
+
+def subschemas(node: Schema) -> Iterator[Schema]:
+    """The schema itself and every schema inside it."""
+    yield node
+    for key in _MAPS:
+        for child in _values(node.get(key)):
+            yield from subschemas(child)
+    for key in _LISTS:
+        for child in node.get(key) or ():
+            if isinstance(child, dict):
+                yield from subschemas(child)
+    for key in _SINGLE:
+        if isinstance(node.get(key), dict):
+            yield from subschemas(node[key])
+
+
+def _values(table: Any) -> Iterator[Schema]:
+    if isinstance(table, dict):
+        yield from (child for child in table.values() if isinstance(child, dict))
+
+
+def _map(node: Json, change: Callable[[Schema], Schema]) -> Any:
+    """A copy of a schema with *change* made to every schema in it, the innermost first."""
+    if not isinstance(node, dict):
+        return node
+    made = dict(node)
+    for key in _MAPS:
+        if isinstance(node.get(key), dict):
+            made[key] = {name: _map(child, change) for name, child in node[key].items()}
+    for key in _LISTS:
+        if isinstance(node.get(key), list):
+            made[key] = [_map(child, change) for child in node[key]]
+    for key in _SINGLE:
+        if isinstance(node.get(key), dict):
+            made[key] = _map(node[key], change)
+    return change(made)
+
+
+# --- compact -------------------------------------------------------------------------------------
+
+
+def _without_titles(node: Schema) -> Schema:
+    """Drop the titles that say no more than the name; `discriminator` is no JSON Schema keyword."""
+    made = {key: value for key, value in node.items() if key != "discriminator"}
+    for table in ("properties", "$defs"):
+        if table in made:
+            made[table] = {name: _untitled(name, child) for name, child in made[table].items()}
+    if "prefixItems" in made:  # the names of a NamedTuple's fields, which do not travel
+        made["prefixItems"] = [_without(child, "title") for child in made["prefixItems"]]
+    if "const" in made and "enum" not in made:
+        made["enum"] = [made.pop("const")]
+    return made
+
+
+def _untitled(name: str, node: Json) -> Json:
+    if not isinstance(node, dict) or not isinstance(node.get("title"), str):
+        return node
+    generated = {_plain(name), _plain(name.rpartition("__")[2])}
+    return _without(node, "title") if _plain(node["title"]) in generated else node
+
+
+def _without(node: Json, keyword: str) -> Json:
+    return {key: value for key, value in node.items() if key != keyword} if isinstance(node, dict) else node
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _without_null_unions(node: Schema) -> Schema:
+    """On properties that may be left out, `T | None` is published as `T`: leaving out says null."""
+    if "properties" not in node:
+        return node
+    required = node.get("required", ())
+    properties = {
+        name: child if name in required or not isinstance(child, dict) else _without_null(child)
+        for name, child in node["properties"].items()
+    }
+    return {**node, "properties": properties}
+
+
+def _without_null(node: Schema) -> Schema:
+    branches = node.get("anyOf")
+    if not isinstance(branches, list) or {"type": "null"} not in branches:
+        return node
+    rest = [branch for branch in branches if branch != {"type": "null"}]
+    outer = _without(node, "anyOf")
+    if "default" in outer and outer["default"] is None:
+        del outer["default"]
+    if len(rest) == 1 and isinstance(rest[0], dict):
+        return {**rest[0], **outer}
+    return {**outer, "anyOf": rest}
+
+
+def _ordered(node: Schema) -> Schema:
+    first = {key: node[key] for key in _ORDER if key in node}
+    last = {"$defs": node["$defs"]} if node.get("$defs") else {}
+    return {**first, **{key: value for key, value in node.items() if key not in first and key != "$defs"}, **last}
+
+
+# --- definitions ---------------------------------------------------------------------------------
+
+
+def _target(node: Schema) -> str | None:
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_LOCAL):
+        return reference.removeprefix(_LOCAL)
+    return None
+
+
+def _with_root(schema: Schema) -> Schema:
+    """A root that is only a reference becomes what it refers to: clients want a type there."""
+    name = _target(schema)
+    if name is None:
+        return schema
+    return {**schema["$defs"][name], **_without(schema, "$ref")}
+
+
+def _inlined(schema: Schema, everything: bool) -> Schema:
+    definitions: dict[str, Schema] = schema.get("$defs", {})
+    root = _without(schema, "$defs")
+    uses = Counter(name for node in subschemas(schema) if (name := _target(node)) is not None)
+    recursive = {name for name in definitions if _reaches(name, name, definitions)}
+    inline = {
+        name
+        for name, node in definitions.items()
+        if name not in recursive and (everything or uses[name] == 1 or "properties" not in node)
+    }
+
+    def expand(node: Schema) -> Schema:
+        name = _target(node)
+        if name not in inline:
+            return node
+        return {**_map(definitions[name], expand), **_without(node, "$ref")}
+
+    made: Schema = _map(root, expand)
+    kept = {name: _map(node, expand) for name, node in definitions.items() if name not in inline}
+    used = _reachable(made, kept)
+    return {**made, "$defs": {name: kept[name] for name in kept if name in used}}
+
+
+def _reaches(start: str, goal: str, definitions: dict[str, Schema]) -> bool:
+    """Whether following references from *start* leads to *goal*."""
+    seen: set[str] = set()
+    pending = [start]
+    while pending:
+        for node in subschemas(definitions.get(pending.pop(), {})):
+            name = _target(node)
+            if name == goal:
+                return True
+            if name is not None and name not in seen:
+                seen.add(name)
+                pending.append(name)
+    return False
+
+
+def _reachable(root: Schema, definitions: dict[str, Schema]) -> set[str]:
+    found: set[str] = set()
+    pending: list[Schema] = [root]
+    while pending:
+        for node in subschemas(pending.pop()):
+            name = _target(node)
+            if name is not None and name not in found and name in definitions:
+                found.add(name)
+                pending.append(definitions[name])
+    return found

@@ -1,0 +1,289 @@
+"""A callable, read once: its parameters with resolved hints, what is injected, and how it is called.
+
+The law of the file: every hint is resolved here or the registration fails, naming the function, the
+parameter and the name that could not be found. What cannot be called by name is refused with advice.
+"""
+
+import functools
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, get_args, get_origin
+
+import msgspec
+from pydantic.fields import FieldInfo
+
+from typegate.contract.docstrings import document
+from typegate.errors import RegistrationError
+
+__all__ = ["EMPTY", "Parameter", "Signature", "allows_none", "read"]
+
+EMPTY: Final = inspect.Parameter.empty
+
+_KINDS: Final = inspect.Parameter
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """One parameter that a caller fills.
+
+    Attributes:
+        name: as the function has it; `wire_name` as the caller writes it.
+        hint: the resolved annotation with its metadata; `EMPTY` where there is none.
+        default: what the function gets when it is left out; `EMPTY` where it must be given.
+        field: the `Field(...)` that stood in the place of the default.
+        description: from `Field`, `Annotated[T, "text"]` or the docstring.
+        positional: whether it can only be passed by position.
+    """
+
+    name: str
+    wire_name: str
+    hint: Any
+    default: Any
+    field: FieldInfo | None = None
+    description: str | None = None
+    positional: bool = False
+
+
+class Signature(msgspec.Struct, frozen=True, kw_only=True):
+    """What a callable takes and gives.
+
+    Attributes:
+        name: the callable's own name, or `None`.
+        parameters: those a caller fills, in order.
+        injected: name -> the injectable class found in its annotation.
+        extra: the hint of `**kwargs`, or `EMPTY` where it takes none.
+        returns: the resolved return annotation, or `EMPTY`.
+        is_async: whether calling it gives a coroutine.
+        description: the docstring above its parameter section.
+    """
+
+    name: str | None
+    parameters: tuple[Parameter, ...]
+    injected: Mapping[str, type]
+    extra: Any
+    returns: Any
+    is_async: bool
+    description: str | None
+
+
+def read(
+    function: Callable[..., Any],
+    injectable: tuple[type, ...] = (),
+    local_names: Mapping[str, Any] | None = None,
+) -> Signature:
+    """Read *function*: plain, bound, class or static method, partial, callable object, or wrapped.
+
+    Args:
+        function: what will be called.
+        injectable: classes whose instances the server supplies; found by annotation.
+        local_names: names of the decorating frame, for hints that mean a class local to it.
+
+    Raises:
+        RegistrationError: it cannot be called by name, or a hint cannot be resolved.
+    """
+    body = _body(function)
+    name = _name(function, body)
+    label = name or type(function).__name__
+    _refuse_unbound(function, label)
+    _refuse_generators(body, label)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        raise RegistrationError(f"'{label}' has no signature that can be read; wrap it in a def") from None
+    hints = _Hints(function, body, label, local_names or {})
+    documentation = document(body)
+    parameters: list[Parameter] = []
+    injected: dict[str, type] = {}
+    extra: Any = EMPTY
+    for item in signature.parameters.values():
+        hint = hints.of(item.name, item.annotation)
+        found = _injected(hint, injectable)
+        if item.kind is _KINDS.VAR_POSITIONAL:
+            raise RegistrationError(
+                f"'{label}' takes *{item.name}: a tool is called by name; write {item.name}: list[...]"
+            )
+        if item.kind is _KINDS.VAR_KEYWORD:
+            extra = Any if hint is EMPTY else hint
+        elif found is not None:
+            injected[item.name] = found
+        elif not _given_by_partial(function, item):
+            parameters.append(_parameter(item, hint, documentation.parameters.get(item.name)))
+    return Signature(
+        name=name,
+        parameters=tuple(parameters),
+        injected=injected,
+        extra=extra,
+        returns=hints.of("return", signature.return_annotation),
+        is_async=inspect.iscoroutinefunction(body),
+        description=documentation.description,
+    )
+
+
+# --- what is called ------------------------------------------------------------------------------
+
+
+def _body(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under partials, bound methods and callable objects: where the code stands."""
+    if isinstance(function, functools.partial):
+        return _body(function.func)
+    if inspect.ismethod(function):
+        return _body(function.__func__)
+    if inspect.isroutine(function) or inspect.isclass(function):
+        return function
+    return _body(type(function).__call__)
+
+
+def _name(function: Callable[..., Any], body: Callable[..., Any]) -> str | None:
+    """The name to go by; a callable object has none of its own."""
+    holder = body if isinstance(function, functools.partial) else function
+    name = getattr(holder, "__name__", None)
+    return None if name in (None, "<lambda>", "__call__") else str(name)
+
+
+def _given_by_partial(function: Callable[..., Any], item: inspect.Parameter) -> bool:
+    """Whether a partial has settled this one by keyword: the caller then has no say."""
+    return isinstance(function, functools.partial) and item.name in function.keywords
+
+
+def _refuse_unbound(function: Callable[..., Any], label: str) -> None:
+    """An instance method decorated in its class body would ask the caller for `self`."""
+    if not inspect.isfunction(function):
+        return
+    first = next(iter(inspect.signature(function, follow_wrapped=False).parameters.values()), None)
+    owner = function.__qualname__.rpartition(".")[0]
+    inside_class = bool(owner) and not owner.endswith("<locals>")
+    if inside_class and first is not None and first.name in ("self", "cls") and first.annotation is EMPTY:
+        raise RegistrationError(
+            f"'{label}' is a method without its instance, so the caller would be asked for "
+            f"'{first.name}'. Register the bound method, server.add_tool(obj.{label}), or mark it with "
+            f"@typegate.tool and call server.add_tools(obj)"
+        )
+
+
+def _refuse_generators(body: Callable[..., Any], label: str) -> None:
+    if inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body):
+        raise RegistrationError(
+            f"'{label}' yields, and MCP has no streamed results. Return a list, and report what is done "
+            f"so far with ctx.progress(...)"
+        )
+
+
+# --- hints ---------------------------------------------------------------------------------------
+
+
+class _Hints:
+    """Resolves the annotations of one function, each by itself, so that an error names the parameter."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        body: Callable[..., Any],
+        label: str,
+        local_names: Mapping[str, Any],
+    ) -> None:
+        self._label = label
+        inner = inspect.unwrap(body)
+        module = sys.modules.get(getattr(inner, "__module__", None) or "")
+        self._globals = getattr(inner, "__globals__", None) or vars(module or types)
+        self._locals = {**_owner(function), **local_names, **_closure(inner), **_type_parameters(inner)}
+
+    def of(self, name: str, annotation: Any) -> Any:
+        """The annotation of *name* with every string in it resolved."""
+        if annotation is EMPTY:
+            return EMPTY
+        holder = types.SimpleNamespace(__annotations__={name: annotation})
+        try:
+            hints = typing.get_type_hints(holder, self._globals, self._locals, include_extras=True)
+        except NameError as error:
+            raise RegistrationError(
+                f"'{self._label}': the hint of '{name}' names '{error.name}', which cannot be resolved. "
+                f"Import it at module level, or define it before the function in the same scope"
+            ) from None
+        except (SyntaxError, TypeError, AttributeError) as error:
+            raise RegistrationError(
+                f"'{self._label}': the hint of '{name}' is not a type ({type(error).__name__})"
+            ) from None
+        return hints[name]
+
+
+def _closure(function: Callable[..., Any]) -> dict[str, Any]:
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    found: dict[str, Any] = {}
+    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=False):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+    return found
+
+
+def _type_parameters(function: Callable[..., Any]) -> dict[str, Any]:
+    """The type parameters of `def f[T](...)` (Python 3.12)."""
+    return {parameter.__name__: parameter for parameter in getattr(function, "__type_params__", ())}
+
+
+def _owner(function: Callable[..., Any]) -> dict[str, Any]:
+    """The names of the class that a bound method belongs to."""
+    owner = getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType):
+        return {}
+    return dict(vars(owner if isinstance(owner, type) else type(owner)))
+
+
+def allows_none(hint: Any) -> bool:
+    """Whether `None` is one of the things that *hint* allows."""
+    if get_origin(hint) is Annotated:
+        return allows_none(get_args(hint)[0])
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return any(map(allows_none, get_args(hint)))
+    return hint is None or hint is type(None)
+
+
+def _injected(hint: Any, injectable: tuple[type, ...]) -> type | None:
+    """The injectable class in `C`, `C[X]`, `C | None` or `Annotated[C, ...]`."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _injected(get_args(hint)[0], injectable)
+    if origin in (typing.Union, types.UnionType):
+        members = [member for member in get_args(hint) if member is not type(None)]
+        return _injected(members[0], injectable) if len(members) == 1 else None
+    candidate = origin or hint
+    if not isinstance(candidate, type):
+        return None
+    return next((known for known in injectable if issubclass(candidate, known)), None)
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+def _parameter(item: inspect.Parameter, hint: Any, documented: str | None) -> Parameter:
+    default, field = item.default, None
+    if isinstance(default, FieldInfo):  # x: int = Field(5, ge=1)
+        field, default = default, EMPTY
+    fields = [field] if field is not None else []
+    notes: list[str] = []
+    if get_origin(hint) is Annotated:
+        metadata = get_args(hint)[1:]
+        fields += [entry for entry in metadata if isinstance(entry, FieldInfo)]
+        notes = [entry for entry in metadata if isinstance(entry, str)]
+    alias = next((entry.validation_alias or entry.alias for entry in fields), None)
+    described = next((entry.description for entry in fields if entry.description), None)
+    if default is None and hint is not EMPTY and not allows_none(hint):
+        hint = typing.Optional[hint]  # noqa: UP045  (x: str = None means str | None)
+    if default is EMPTY and hint is not EMPTY and allows_none(hint) and not _has_default(fields):
+        default = None
+    return Parameter(
+        name=item.name,
+        wire_name=alias if isinstance(alias, str) else item.name,
+        hint=hint,
+        default=default,
+        field=field,
+        description=described or (notes[0] if notes else documented),
+        positional=item.kind is _KINDS.POSITIONAL_ONLY,
+    )
+
+
+def _has_default(fields: list[FieldInfo]) -> bool:
+    return any(not entry.is_required() for entry in fields)

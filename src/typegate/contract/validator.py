@@ -1,0 +1,211 @@
+"""A JSON Schema as the judge of a value: is it valid, and if not, everything that is wrong.
+
+The law of the file: jsonschema-rs is known here and nowhere else. No reference leaves the document: the
+retriever refuses, so no network and no file is ever touched. Formats are judged, by the rules below where
+Python types are wider than the specification's.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
+
+import jsonschema_rs
+
+from typegate.contract import problems
+from typegate.contract.problems import Path
+from typegate.errors import RegistrationError
+from typegate.types import Issue, Json
+
+__all__ = ["Validator", "accepts"]
+
+_DATE_TIME: Final = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?"
+).fullmatch
+_TIME: Final = re.compile(
+    r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?"
+).fullmatch
+
+_FORMATS: Final = {
+    "date-time": lambda text: _DATE_TIME(text) is not None,  # RFC 3339, the zone optional as in Python
+    "time": lambda text: _TIME(text) is not None,
+    "regex": lambda text: True,  # the author's own business
+}
+
+
+def _refuse(uri: str) -> Any:
+    raise LookupError("references outside the document are not followed")
+
+
+class Validator:
+    """One compiled schema.
+
+    Args:
+        schema: a JSON Schema object; the dialect is 2020-12 unless `$schema` names another.
+        label: who it belongs to, for the error's text.
+        subject: what it judges: the `arguments` of a call, or a `result`.
+
+    Raises:
+        RegistrationError: it is no schema, or refers to something outside itself.
+    """
+
+    def __init__(
+        self, schema: dict[str, Json], label: str, subject: Literal["arguments", "result"] = "arguments"
+    ) -> None:
+        self._schema = schema
+        self._whole = f"the {subject}"
+        self._word = "argument" if subject == "arguments" else "field"
+        try:
+            self._compiled = jsonschema_rs.validator_for(
+                schema, formats=_FORMATS, validate_formats=True, retriever=_refuse
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+            raise RegistrationError(f"{label} is no JSON Schema that can be used: {_reason(error)}") from None
+        self.is_valid: Any = self._compiled.is_valid
+
+    def issues(self, instance: Json) -> list[Issue]:
+        """Everything that is wrong with *instance*; empty where it is valid."""
+        found: list[Issue] = []
+        for error in self._compiled.iter_errors(instance):
+            found += self._translate(error)
+        return list(dict.fromkeys(found))
+
+    # --- one error of jsonschema-rs is one issue, or several, or those of a union's best branch
+
+    def _translate(self, error: Any) -> Iterable[Issue]:
+        path: Path = tuple(error.instance_path)
+        keyword, facts = error.kind.name, error.kind.as_dict()
+        node = self._node(error.schema_path)
+        if keyword == "required":
+            name = facts["property"]
+            yield problems.missing((*path, name), self._flat(node.get("properties", {}).get(name)), self._word)
+        elif "unexpected" in facts:
+            for name in facts["unexpected"]:
+                yield problems.unexpected((*path, name), node.get("properties", {}), self._word)
+        elif "context" in facts and any(facts["context"]):
+            yield from self._union(error, path, facts["context"], node)
+        elif keyword == "propertyNames":
+            inner = facts["error"]
+            issue = self._violated(inner.kind.name, path, _fact(inner), node.get(keyword), inner.instance)
+            yield self._about_keys(issue, path)
+        else:
+            yield self._violated(keyword, path, _fact(error), node, error.instance)
+
+    def _union(self, error: Any, path: Path, branches: Sequence[Sequence[Any]], node: Json) -> Iterable[Issue]:
+        """A union failed: say what its closest branch lacks, or name all the forms it may take."""
+        inside = [branch for branch in branches if not any(_is_other_kind(each, path) for each in branch)]
+        if not inside:
+            schemas = node.get(error.kind.name, ()) if isinstance(node, dict) else ()
+            yield self._no_branch(error, path, [schema for schema in schemas if schema != {"type": "null"}])
+            return
+        tag = _common_tag(inside)
+        if tag is not None:
+            options = [option for branch in inside for option in _tag_options(branch, tag)]
+            yield self._violated("enum", tag, options, {"enum": options}, _at(error.instance, tag[len(path) :]))
+            return
+        for each in min(inside, key=_distance):
+            yield from self._translate(each)
+
+    def _no_branch(self, error: Any, path: Path, schemas: list[Json]) -> Issue:
+        kinds = [self._resolved(schema) for schema in schemas]
+        if len(kinds) == 1 and "enum" in kinds[0] and isinstance(error.instance, str):
+            return self._violated("enum", path, kinds[0]["enum"], kinds[0], error.instance)
+        types = list(dict.fromkeys(name for kind in kinds for name in _types(kind)))
+        union = {"anyOf": kinds}
+        if problems.type_name(error.instance) in types or not types:
+            return self._violated("anyOf", path, None, union, error.instance)
+        return self._violated("type", path, types, union if len(kinds) > 1 else kinds[0], error.instance)
+
+    def _violated(self, keyword: str, path: Path, fact: Json, schema: Json, value: Json) -> Issue:
+        return problems.violated(keyword, path, fact, schema, value, self._whole)
+
+    def _about_keys(self, issue: Issue, path: Path) -> Issue:
+        where = problems.quoted(path) if path else self._whole
+        said = issue.message.replace(where, f"each key of {where}", 1)
+        return Issue(path=path, code=issue.code, message=said, expected=issue.expected)
+
+    # --- the schema around an error
+
+    def _node(self, schema_path: Sequence[str | int]) -> dict[str, Any]:
+        """The schema that holds the keyword at the end of *schema_path*."""
+        node: Any = self._schema
+        for step in schema_path[:-1]:
+            try:
+                node = node[step]
+            except (KeyError, IndexError, TypeError):
+                return {}
+        return node if isinstance(node, dict) else {}
+
+    def _flat(self, schema: Json) -> dict[str, Any]:
+        """The schema with the references at its surface followed, enough to describe it."""
+        made = self._resolved(schema)
+        for key in ("anyOf", "oneOf"):
+            if key in made:
+                made = {**made, key: [self._resolved(branch) for branch in made[key]]}
+        return made
+
+    def _resolved(self, schema: Json) -> dict[str, Any]:
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if isinstance(reference, str) and reference.startswith("#/"):
+            return self._node([*reference[2:].split("/"), ""])
+        return schema if isinstance(schema, dict) else {}
+
+
+def accepts(schema: dict[str, Json], value: Json) -> bool:
+    """Whether *schema* admits *value*."""
+    try:
+        return bool(Validator(schema, "a default").is_valid(value))
+    except (RegistrationError, ValueError):
+        return False
+
+
+def _fact(error: Any) -> Json:
+    """The value of the keyword that failed."""
+    return next(iter(error.kind.as_dict().values()), None)
+
+
+def _reason(error: Exception) -> str:
+    text = str(getattr(error, "message", error)).splitlines()
+    return text[0][:200] if text else type(error).__name__
+
+
+def _types(schema: dict[str, Any]) -> list[str]:
+    kind = schema.get("type", [])
+    return [kind] if isinstance(kind, str) else list(kind)
+
+
+def _is_other_kind(error: Any, path: Path) -> bool:
+    """Whether a branch was not meant at all: the value is of another type, or another constant."""
+    return tuple(error.instance_path) == path and error.kind.name in ("type", "const", "enum")
+
+
+def _distance(branch: Sequence[Any]) -> tuple[int, int]:
+    """How far a value is from a branch: wrong tags weigh most, then the number of errors."""
+    tags = sum(error.kind.name in ("const", "enum") for error in branch)
+    return tags, len(branch)
+
+
+def _common_tag(branches: Sequence[Sequence[Any]]) -> Path | None:
+    """The place where every branch of several wants another constant: the tag of the union."""
+    if len(branches) < 2:
+        return None
+    places = [
+        {tuple(error.instance_path) for error in branch if error.kind.name in ("const", "enum")}
+        for branch in branches
+    ]
+    common = set.intersection(*places)
+    return min(common, key=len) if common else None
+
+
+def _tag_options(branch: Sequence[Any], tag: Path) -> list[Json]:
+    for error in branch:
+        if tuple(error.instance_path) == tag and error.kind.name in ("const", "enum"):
+            fact = _fact(error)
+            return list(fact) if isinstance(fact, list) else [fact]
+    return []
+
+
+def _at(value: Json, path: Path) -> Json:
+    for step in path:
+        value = value[step]
+    return value

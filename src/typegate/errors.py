@@ -1,0 +1,198 @@
+"""The exception tree: each knows its JSON-RPC code and HTTP status.
+
+    TypegateError
+    ├── ConfigurationError            the author's set-up cannot work; raised before anything is served
+    │   └── RegistrationError         a tool, resource or prompt cannot be registered
+    ├── ToolError                     a text the author wants the model to read, verbatim
+    │   └── Rejected                  the same with a code, a hint and issues
+    ├── InvalidArguments              the gate refuses the arguments of a call
+    ├── InvalidResult                 what a function returned cannot be sent
+    ├── RequestFailed                 the in-process client got an error for an answer
+    └── ProtocolError                 a JSON-RPC error
+        ├── ParseError                    -32700  400
+        ├── InvalidRequest                -32600  400
+        ├── MethodNotFound                -32601  404
+        ├── InvalidParams                 -32602  400
+        │   └── ResourceNotFound          -32602 or, up to 2025-11-25, -32002
+        ├── InternalError                 -32603  200
+        └── UnsupportedProtocolVersion    -32022  400
+
+The law of the file: an exception holds facts, never a value that a client sent.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from typegate.types import Issue, Json
+
+__all__ = [
+    "ConfigurationError",
+    "InternalError",
+    "InvalidArguments",
+    "InvalidParams",
+    "InvalidRequest",
+    "InvalidResult",
+    "MethodNotFound",
+    "ParseError",
+    "ProtocolError",
+    "RegistrationError",
+    "Rejected",
+    "RequestFailed",
+    "ResourceNotFound",
+    "ToolError",
+    "TypegateError",
+    "UnsupportedProtocolVersion",
+    "reject",
+    "shown",
+]
+
+
+class TypegateError(Exception):
+    """The base of everything that typegate raises."""
+
+
+class ConfigurationError(TypegateError):
+    """The server as written cannot work; the text says what to change."""
+
+
+class RegistrationError(ConfigurationError):
+    """A component cannot be registered; the text names it and says what to change."""
+
+
+class ToolError(TypegateError):
+    """Raise it in a tool to tell the model something: the text arrives verbatim, flagged `isError`.
+
+    Any other exception is masked: the model reads its type and a reference number, the log has the rest.
+    """
+
+
+class Rejected(ToolError):
+    """A rule that no schema can hold was broken; the call ends with this refusal.
+
+    Args:
+        code: a stable name of your own, such as `INVALID_RANGE`.
+        message: what is wrong, for the model.
+        hint: what to send instead.
+        issues: the same, argument by argument.
+        as_error: whether the result is flagged `isError`; `None`: as the gate says.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        hint: str | None = None,
+        issues: Sequence[Issue] = (),
+        as_error: bool | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.issues = tuple(issues)
+        self.as_error = as_error
+
+
+def reject(
+    code: str,
+    message: str,
+    hint: str | None = None,
+    issues: Sequence[Issue] = (),
+    as_error: bool | None = None,
+) -> NoReturn:
+    """Refuse the call from inside a function: raises `Rejected`, and type checkers know it."""
+    raise Rejected(code, message, hint, issues, as_error)
+
+
+class InvalidArguments(TypegateError):
+    """The arguments of a call were refused before the function ran; `issues` says all of what is wrong."""
+
+    def __init__(self, issues: Sequence[Issue]) -> None:
+        super().__init__("; ".join(issue.message for issue in issues))
+        self.issues = tuple(issues)
+
+
+class InvalidResult(TypegateError):
+    """A function returned what cannot be sent; the text names the place and holds no value."""
+
+
+class RequestFailed(TypegateError):
+    """What the in-process client raises when a request is answered with a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: Json = None) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class ProtocolError(TypegateError):
+    """A JSON-RPC error: `code`, a message for the one who reads it, and optional `data`."""
+
+    code = -32603
+    http_status = 200
+
+    def __init__(self, message: str, data: Mapping[str, Json] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+
+
+class ParseError(ProtocolError):
+    """The bytes are not JSON."""
+
+    code = -32700
+    http_status = 400
+
+
+class InvalidRequest(ProtocolError):
+    """JSON, but no JSON-RPC message; `id` is that of the request where it could be read."""
+
+    code = -32600
+    http_status = 400
+
+    def __init__(self, message: str, id: int | str | None = None) -> None:
+        super().__init__(message)
+        self.id = id
+
+
+class MethodNotFound(ProtocolError):
+    """The method does not exist in this revision, or its capability was not advertised."""
+
+    code = -32601
+    http_status = 404
+
+
+class InvalidParams(ProtocolError):
+    """The params do not fit the method; an unknown tool or prompt; a bad cursor."""
+
+    code = -32602
+    http_status = 400
+
+
+class ResourceNotFound(InvalidParams):
+    """No resource has this URI; the code depends on the revision."""
+
+    legacy_code = -32002
+
+
+class InternalError(ProtocolError):
+    """The server failed; what failed is in its log, never in the answer."""
+
+    code = -32603
+
+
+class UnsupportedProtocolVersion(ProtocolError):
+    """A request names a revision that is not served statelessly."""
+
+    code = -32022
+    http_status = 400
+
+    def __init__(self, requested: Any, supported: Sequence[str]) -> None:
+        super().__init__("Unsupported protocol version", {"supported": list(supported), "requested": requested})
+
+
+def shown(name: str, limit: int = 64) -> str:
+    """A client's own word, made safe to repeat: printable and cut short."""
+    printable = "".join(char if char.isprintable() else "?" for char in name[:limit])
+    return f"{printable}…" if len(name) > limit else printable

@@ -1,0 +1,373 @@
+"""Tools, resources, templates and prompts as frozen plans, made once at registration.
+
+The law of the file: everything that can be known of a component before it is called is worked out here;
+a call only looks up.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from typegate.contract import signature as signatures
+from typegate.contract.arguments import Arguments, Strings, plan_arguments, plan_strings
+from typegate.contract.gate import Gate
+from typegate.contract.results import Results, plan_results
+from typegate.contract.schema import SchemaStyle
+from typegate.contract.signature import EMPTY, Signature
+from typegate.contract.uritemplate import TemplateError, UriTemplate
+from typegate.errors import RegistrationError
+from typegate.types import (
+    Annotations,
+    Icon,
+    Json,
+    Prompt,
+    PromptArgument,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    ToolAnnotations,
+)
+
+__all__ = [
+    "Callback",
+    "CompletionPlan",
+    "Options",
+    "PromptPlan",
+    "ResourcePlan",
+    "Shared",
+    "TemplatePlan",
+    "ToolPlan",
+    "plan_completion",
+    "plan_prompt",
+    "plan_resource",
+    "plan_template",
+    "plan_tool",
+]
+
+TAGS_KEY = "dev.typegate/tags"
+
+
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server settles for all of its components."""
+
+    gate: Gate
+    style: SchemaStyle
+    indent: int | None
+    injectable: tuple[type, ...]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decorator was told, as one value from there to the plan."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    scopes: frozenset[str] = frozenset()
+    annotations: ToolAnnotations | Annotations | None = None
+    icons: tuple[Icon, ...] | None = None
+    meta: Mapping[str, Json] | None = None
+    tags: frozenset[str] = frozenset()
+    schema: Mapping[str, Json] | None = None
+    output_schema: Mapping[str, Json] | None = None
+    structured_output: bool | None = None
+    inline: bool = False
+    gate: Gate = Gate()
+    uri: str = ""
+    mime_type: str | None = None
+    size: int | None = None
+    unsafe: frozenset[str] = frozenset()
+    arguments: Sequence[Mapping[str, Any] | PromptArgument] | None = None
+    local_names: Mapping[str, Any] = {}
+
+
+class Callback(msgspec.Struct, frozen=True, kw_only=True):
+    """An author's function and how it is called.
+
+    Attributes:
+        function: what to call.
+        injected: the names that get the context.
+        positional: the names that are passed by position, in order.
+        is_async: whether it gives a coroutine.
+        inline: whether a plain function runs on the event loop, not on a worker thread.
+    """
+
+    function: Callable[..., Any]
+    injected: tuple[str, ...] = ()
+    positional: tuple[str, ...] = ()
+    is_async: bool = False
+    inline: bool = False
+
+    def bound(self, values: dict[str, Any]) -> Callable[[], Any]:
+        """The call with its values, ready to be made."""
+        if not self.positional:
+            return functools.partial(self.function, **values)
+        first = [values.pop(name) for name in self.positional if name in values]
+        return functools.partial(self.function, *first, **values)
+
+
+class ToolPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool: its description, its gate, its function and the shape of its results."""
+
+    key: str
+    listed: Tool
+    callback: Callback
+    arguments: Arguments
+    results: Results
+    gate: Gate
+    options: Options
+
+
+class ResourcePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A resource: its description and the function that gives its contents."""
+
+    key: str
+    listed: Resource
+    callback: Callback
+    options: Options
+
+
+class TemplatePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A family of resources: which URIs belong to it, and how their variables are read."""
+
+    key: str
+    listed: ResourceTemplate
+    callback: Callback
+    template: UriTemplate
+    strings: Strings
+    options: Options
+
+
+class PromptPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt: its arguments are strings on the wire and of the declared types in the function."""
+
+    key: str
+    listed: Prompt
+    callback: Callback
+    strings: Strings
+    options: Options
+
+
+class CompletionPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What suggests values for one argument.
+
+    Attributes:
+        value: the name of the parameter that takes what was typed so far.
+        others: the name of the one that takes the other arguments, if it wants them.
+    """
+
+    callback: Callback
+    value: str
+    others: str | None
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+
+def plan_tool(function: Callable[..., Any], options: Options, shared: Shared) -> ToolPlan:
+    """Read a function once and for all as a tool.
+
+    Raises:
+        RegistrationError: it cannot be one; the text says what to change.
+    """
+    signature = signatures.read(function, shared.injectable, options.local_names)
+    name = _named(options, signature, "tool")
+    gate = options.gate.over(shared.gate)
+    arguments = plan_arguments(name, signature, gate, shared.style, options.schema)
+    results = plan_results(
+        name, signature.returns, shared.style, shared.indent, options.output_schema, options.structured_output
+    )
+    annotations = options.annotations
+    if annotations is not None and not isinstance(annotations, ToolAnnotations):
+        raise RegistrationError(f"annotations= of '{name}' must be ToolAnnotations(...)")
+    listed = Tool(
+        name=name,
+        title=options.title,
+        description=_description(options, signature),
+        input_schema=arguments.schema,
+        output_schema=results.schema,
+        object_output_schema=results.object_schema,
+        annotations=annotations,
+        icons=options.icons,
+        meta=_meta(options),
+    )
+    return ToolPlan(
+        key=name,
+        listed=listed,
+        callback=_callback(function, signature, options, arguments.positional),
+        arguments=arguments,
+        results=results,
+        gate=gate,
+        options=options,
+    )
+
+
+# --- resources -----------------------------------------------------------------------------------
+
+
+def plan_resource(function: Callable[..., Any], options: Options, shared: Shared) -> ResourcePlan:
+    """Read a function as a resource with a fixed URI."""
+    signature = signatures.read(function, shared.injectable, options.local_names)
+    name = _named(options, signature, "resource")
+    if signature.parameters:
+        raise RegistrationError(
+            f"resource '{options.uri}' has no variables, but its function takes "
+            f"'{signature.parameters[0].name}'; write the URI as a template, such as "
+            f"'{options.uri}/{{{signature.parameters[0].name}}}'"
+        )
+    listed = Resource(
+        uri=options.uri,
+        name=name,
+        title=options.title,
+        description=_description(options, signature),
+        mime_type=options.mime_type,
+        size=options.size,
+        annotations=_annotations(options, name),
+        icons=options.icons,
+        meta=_meta(options),
+    )
+    callback = _callback(function, signature, options)
+    return ResourcePlan(key=options.uri, listed=listed, callback=callback, options=options)
+
+
+def plan_template(function: Callable[..., Any], options: Options, shared: Shared) -> TemplatePlan:
+    """Read a function as a family of resources whose variables are its parameters."""
+    signature = signatures.read(function, shared.injectable, options.local_names)
+    name = _named(options, signature, "resource")
+    try:
+        template = UriTemplate.parse(options.uri, unsafe=tuple(options.unsafe))
+    except TemplateError as error:
+        raise RegistrationError(f"resource '{options.uri}': {error}") from None
+    _check_variables(options.uri, template, signature)
+    listed = ResourceTemplate(
+        uri_template=options.uri,
+        name=name,
+        title=options.title,
+        description=_description(options, signature),
+        mime_type=options.mime_type,
+        annotations=_annotations(options, name),
+        icons=options.icons,
+        meta=_meta(options),
+    )
+    return TemplatePlan(
+        key=options.uri,
+        listed=listed,
+        callback=_callback(function, signature, options),
+        template=template,
+        strings=plan_strings(name, signature),
+        options=options,
+    )
+
+
+def _check_variables(uri: str, template: UriTemplate, signature: Signature) -> None:
+    takes = {parameter.wire_name: parameter for parameter in signature.parameters}
+    strangers = [name for name in template.variables if name not in takes]
+    if strangers and signature.extra is EMPTY:
+        raise RegistrationError(
+            f"resource '{uri}' has the variable '{strangers[0]}', which its function does not take"
+        )
+    for name, parameter in takes.items():
+        if parameter.default is EMPTY and name not in template.required:
+            where = "is optional in" if name in template.variables else "is not in"
+            raise RegistrationError(f"parameter '{name}' {where} the URI '{uri}', so it needs a default")
+
+
+# --- prompts and completions ---------------------------------------------------------------------
+
+
+def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) -> PromptPlan:
+    """Read a function as a prompt; its arguments come from the signature, or are listed by hand."""
+    signature = signatures.read(function, shared.injectable, options.local_names)
+    name = _named(options, signature, "prompt")
+    given = [_prompt_argument(entry) for entry in options.arguments or ()]
+    takes = {parameter.wire_name for parameter in signature.parameters}
+    for argument in given:
+        if argument.name not in takes and signature.extra is EMPTY:
+            raise RegistrationError(f"prompt '{name}' lists '{argument.name}', which its function does not take")
+    derived = [
+        PromptArgument(
+            name=parameter.wire_name,
+            description=parameter.description,
+            required=parameter.default is EMPTY and not _has_field_default(parameter),
+        )
+        for parameter in signature.parameters
+    ]
+    listed = Prompt(
+        name=name,
+        title=options.title,
+        description=_description(options, signature),
+        arguments=tuple(given if options.arguments is not None else derived) or None,
+        icons=options.icons,
+        meta=_meta(options),
+    )
+    return PromptPlan(
+        key=name,
+        listed=listed,
+        callback=_callback(function, signature, options),
+        strings=plan_strings(name, signature),
+        options=options,
+    )
+
+
+def _has_field_default(parameter: signatures.Parameter) -> bool:
+    return parameter.field is not None and not parameter.field.is_required()
+
+
+def _prompt_argument(entry: Mapping[str, Any] | PromptArgument) -> PromptArgument:
+    return entry if isinstance(entry, PromptArgument) else msgspec.convert(entry, PromptArgument)
+
+
+def plan_completion(function: Callable[..., Any], shared: Shared) -> CompletionPlan:
+    """Read a function as a completion: it takes what was typed, and may take the other arguments."""
+    signature = signatures.read(function, shared.injectable)
+    names = [parameter.name for parameter in signature.parameters]
+    if not 1 <= len(names) <= 2:
+        raise RegistrationError(
+            "a completion takes the value typed so far and, if it wants, a dict of the other arguments"
+        )
+    others = names[1] if len(names) == 2 else None
+    return CompletionPlan(callback=_callback(function, signature, Options()), value=names[0], others=others)
+
+
+# --- what they share -----------------------------------------------------------------------------
+
+
+def _named(options: Options, signature: Signature, kind: Literal["tool", "resource", "prompt"]) -> str:
+    name = options.name if options.name is not None else signature.name
+    if not name:
+        raise RegistrationError(f"this {kind} has no name of its own; give name=")
+    if kind == "tool" and (len(name) > 128 or not all(char.isalnum() or char in "_-./" for char in name)):
+        raise RegistrationError(
+            f"tool name '{name[:130]}' must be 1 to 128 of A-Z a-z 0-9 _ - . (specification: server/tools)"
+        )
+    return name
+
+
+def _description(options: Options, signature: Signature) -> str | None:
+    return options.description if options.description is not None else signature.description
+
+
+def _meta(options: Options) -> Mapping[str, Json] | None:
+    if not options.tags:
+        return options.meta
+    return {**(options.meta or {}), TAGS_KEY: sorted(options.tags)}
+
+
+def _annotations(options: Options, name: str) -> Annotations | None:
+    if options.annotations is not None and not isinstance(options.annotations, Annotations):
+        raise RegistrationError(f"annotations= of '{name}' must be Annotations(...)")
+    return options.annotations
+
+
+def _callback(
+    function: Callable[..., Any], signature: Signature, options: Options, positional: tuple[str, ...] = ()
+) -> Callback:
+    return Callback(
+        function=function,
+        injected=tuple(signature.injected),
+        positional=positional,
+        is_async=signature.is_async,
+        inline=options.inline,
+    )
+

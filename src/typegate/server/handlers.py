@@ -1,0 +1,391 @@
+"""One coroutine per MCP method, and the table of them.
+
+The law of the file: a handler takes a call that has passed the guards and returns a result, or raises.
+It knows nothing of revisions, transports or JSON-RPC.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from typegate.content import PromptMessage, block_of, encode_base64
+from typegate.contract.problems import Path, violated
+from typegate.contract.results import is_refusal, to_json, to_text
+from typegate.errors import InvalidArguments, InvalidParams, Rejected, ResourceNotFound, shown
+from typegate.guards.calls import Call, Handler
+from typegate.server.bus import Bus, Change
+from typegate.server.components import Callback, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
+from typegate.server.context import Context
+from typegate.server.registry import Catalogue, Registry
+from typegate.types import (
+    BlobResourceContents,
+    CallToolResult,
+    CompleteResult,
+    DiscoverResult,
+    EmptyResult,
+    GetPromptResult,
+    InitializeResult,
+    Json,
+    ListResult,
+    PromptMessageData,
+    ReadResourceResult,
+    ResourceContents,
+    Result,
+    SubscriptionEnded,
+    TextContent,
+    TextResourceContents,
+)
+from typegate.wire import jsonrpc
+from typegate.wire.methods import (
+    CompleteParams,
+    GetPromptParams,
+    ListenFilter,
+    ListenParams,
+    ListParams,
+    PromptReference,
+    ResourceParams,
+    SetLevelParams,
+    convert,
+)
+from typegate.wire.seal import SealError, open_sealed, seal
+
+__all__ = ["HANDLERS", "Service", "dispatcher", "find_target"]
+
+SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
+MAX_COMPLETIONS: Final = 100
+
+
+class Runs(Protocol):
+    """What runs a plain function on a worker thread."""
+
+    def run(self, function: Callable[[], Any]) -> Awaitable[Any]:
+        """Call it there, with the context variables of the caller, and give its result back."""
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True):
+    """What the handlers of a running server work with.
+
+    Attributes:
+        catalogue: what is offered.
+        capabilities: what was advertised when the server started.
+        instructions: what a model should know of the server.
+        bus: where changes are told.
+        workers: where plain functions run.
+        key: what cursors are signed with.
+        page_size: how many entries a page has; `None`: all of them.
+        lifespan: what the author's lifespan yielded.
+        closing: is set when the server goes away.
+    """
+
+    catalogue: Catalogue
+    capabilities: Mapping[str, Json]
+    instructions: str | None
+    bus: Bus
+    workers: Runs
+    key: bytes
+    page_size: int | None
+    lifespan: Any
+    closing: asyncio.Event
+
+
+def dispatcher(service: Service) -> Handler:
+    """The handler behind the guards: it picks the coroutine of the method."""
+
+    def dispatch(call: Call) -> Awaitable[Result]:
+        return HANDLERS[call.request.method](service, call)
+
+    return dispatch
+
+
+def find_target(catalogue: Catalogue, request: jsonrpc.Request) -> tuple[Any, Mapping[str, Any]]:
+    """The component that a request names, and what its URI says, looked up once."""
+    method, params = request.method, request.params
+    if method == "tools/call":
+        return _get(catalogue.tools, params.get("name")), {}
+    if method == "resources/read":
+        uri = params.get("uri")
+        return catalogue.find_resource(uri) if isinstance(uri, str) else (None, {})
+    if method == "prompts/get":
+        return _get(catalogue.prompts, params.get("name")), {}
+    return None, {}
+
+
+def _get(registry: Registry[Any], name: Json) -> Any:
+    return registry.get(name) if isinstance(name, str) else None
+
+
+# --- calling an author's function ----------------------------------------------------------------
+
+
+async def invoke(service: Service, call: Call, callback: Callback, values: dict[str, Any]) -> Any:
+    """Call a function with its values and, where it wants one, the context."""
+    if callback.injected:
+        context: Context[Any] = Context(call, service.lifespan)
+        for name in callback.injected:
+            values[name] = context
+    bound = callback.bound(values)
+    if callback.is_async:
+        return await bound()
+    value = bound() if callback.inline else await service.workers.run(bound)
+    return await value if inspect.isawaitable(value) else value
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+
+async def call_tool(service: Service, call: Call) -> Result:
+    """Judge the arguments, run the function, shape what it returns."""
+    plan: ToolPlan | None = call.target
+    request = call.request
+    if plan is None:
+        name = request.params.get("name")
+        if not isinstance(name, str):
+            raise InvalidParams("Invalid params: 'name' must be the name of a tool")
+        raise InvalidParams(f"Unknown tool: {shown(name)}")
+    tree = request.params.get("arguments")
+    if tree is None:
+        values = plan.arguments.bind({}, b"{}")
+    elif tree.__class__ is not dict:
+        raise InvalidParams("Invalid params: 'arguments' must be an object")
+    elif request.sound:
+        values = plan.arguments.bind(tree, jsonrpc.raw_arguments(request))
+    else:
+        raise InvalidArguments([_out_of_range(path) for path in jsonrpc.unrepresentable(tree)])
+    value = await invoke(service, call, plan.callback, values)
+    if value.__class__ is dict and is_refusal(value):
+        return _refused(plan, value)
+    return plan.results.shape(value)
+
+
+def _out_of_range(path: Path) -> Any:
+    return violated("range", path, None, {"type": "number"}, None)
+
+
+def _refused(plan: ToolPlan, value: dict[str, Any]) -> CallToolResult:
+    """The dict form of a refusal: sent as it is, or raised where an output schema leaves no room."""
+    if plan.results.schema is not None:
+        raise Rejected(**value["error"], as_error=True)
+    text = to_text(to_json(value), plan.results.indent)
+    return CallToolResult(content=(TextContent(text),), is_error=bool(plan.gate.rejected_as_error))
+
+
+# --- resources -----------------------------------------------------------------------------------
+
+
+async def read_resource(service: Service, call: Call) -> Result:
+    """Run the function behind a URI and shape its contents."""
+    uri = convert(call.request.params, ResourceParams).uri
+    plan: ResourcePlan | TemplatePlan | None = call.target
+    if plan is None:
+        raise ResourceNotFound(f"Resource not found: {shown(uri, 256)}", {"uri": uri})
+    values = plan.strings.bind(call.variables) if isinstance(plan, TemplatePlan) else {}
+    value = await invoke(service, call, plan.callback, values)
+    items = value if _is_contents(value) else [value]
+    return ReadResourceResult(contents=tuple(_contents(item, uri, plan.listed.mime_type) for item in items))
+
+
+def _is_contents(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], ResourceContents)
+
+
+def _contents(value: Any, uri: str, mime_type: str | None) -> ResourceContents:
+    if isinstance(value, ResourceContents):
+        return value
+    if isinstance(value, bytes | bytearray | memoryview):
+        return BlobResourceContents(
+            uri=uri, blob=encode_base64(value), mime_type=mime_type or "application/octet-stream"
+        )
+    if value is None or isinstance(value, str):
+        return TextResourceContents(uri=uri, text=value or "", mime_type=mime_type or "text/plain")
+    text = to_text(to_json(value), 2)
+    return TextResourceContents(uri=uri, text=text, mime_type=mime_type or "application/json")
+
+
+async def subscribe(service: Service, call: Call) -> Result:
+    """A handshake client wants to know when a resource changes."""
+    uri = convert(call.request.params, ResourceParams).uri
+    found, _ = service.catalogue.find_resource(uri)
+    if found is None:
+        raise ResourceNotFound(f"Resource not found: {shown(uri, 256)}", {"uri": uri})
+    if call.channel.session is not None:
+        call.channel.session.subscriptions.add(uri)
+    return EmptyResult()
+
+
+async def unsubscribe(service: Service, call: Call) -> Result:
+    """A handshake client no longer wants to know."""
+    uri = convert(call.request.params, ResourceParams).uri
+    if call.channel.session is not None:
+        call.channel.session.subscriptions.discard(uri)
+    return EmptyResult()
+
+
+# --- prompts and completions ---------------------------------------------------------------------
+
+
+async def get_prompt(service: Service, call: Call) -> Result:
+    """Fill a prompt in."""
+    params = convert(call.request.params, GetPromptParams)
+    plan: PromptPlan | None = call.target
+    if plan is None:
+        raise InvalidParams(f"Unknown prompt: {shown(params.name)}")
+    value = await invoke(service, call, plan.callback, plan.strings.bind(params.arguments or {}))
+    items = value if isinstance(value, list | tuple) else [value]
+    return GetPromptResult(messages=tuple(map(_message, items)), description=plan.listed.description)
+
+
+def _message(value: Any) -> PromptMessageData:
+    if isinstance(value, PromptMessageData):
+        return value
+    role, content = (value.role, value.content) if isinstance(value, PromptMessage) else ("user", value)
+    block = block_of(content)
+    if block is None:
+        block = TextContent(content if isinstance(content, str) else to_text(to_json(content), 2))
+    return PromptMessageData(role=role, content=block)
+
+
+async def complete(service: Service, call: Call) -> Result:
+    """Suggest values for an argument of a prompt or a variable of a template."""
+    params = convert(call.request.params, CompleteParams)
+    catalogue, name = service.catalogue, params.argument.name
+    if isinstance(params.ref, PromptReference):
+        key = ("prompt", params.ref.name, name)
+        exists = catalogue.prompts.get(params.ref.name) is not None
+    else:
+        plan = catalogue.templates.get(params.ref.uri) or catalogue.find_resource(params.ref.uri)[0]
+        key = ("resource", plan.key if plan is not None else "", name)
+        exists = plan is not None
+    if not exists:
+        raise InvalidParams("Invalid params: 'ref' names nothing that this server has")
+    found = catalogue.completions.get(key)
+    if found is None:
+        return CompleteResult(values=())
+    given: dict[str, Any] = {found.value: params.argument.value}
+    if found.others is not None:
+        given[found.others] = (params.context.arguments if params.context else None) or {}
+    values = [str(value) for value in await invoke(service, call, found.callback, given) or ()]
+    first = tuple(values[:MAX_COMPLETIONS])
+    return CompleteResult(values=first, total=len(values), has_more=len(values) > len(first))
+
+
+# --- listings ------------------------------------------------------------------------------------
+
+
+def _listing(kind: str, registry: Callable[[Catalogue], Registry[Any]]) -> Callable[[Service, Call], Any]:
+    async def list_page(service: Service, call: Call) -> Result:
+        cursor = convert(call.request.params, ListParams).cursor
+        purpose = f"cursor:{kind}:{call.principal.subject if call.principal else ''}"
+        after = 0
+        if cursor is not None:
+            try:
+                after = open_sealed(cursor, service.key, purpose)
+            except SealError:
+                raise InvalidParams("Invalid cursor; list again from the start, without one") from None
+        page = registry(service.catalogue).page(call.peer.version, after, service.page_size)
+        following = None if page.last is None else seal(page.last, service.key, purpose)
+        return ListResult(items=page.items, next_cursor=following)
+
+    list_page.__name__ = f"list_{kind}"
+    return list_page
+
+
+# --- the session ---------------------------------------------------------------------------------
+
+
+async def initialize(service: Service, call: Call) -> Result:
+    """Open a session (up to 2025-11-25)."""
+    return InitializeResult(capabilities=service.capabilities, instructions=service.instructions)
+
+
+async def discover(service: Service, call: Call) -> Result:
+    """Say what the server is (from 2026-07-28 on)."""
+    return DiscoverResult(capabilities=service.capabilities, instructions=service.instructions)
+
+
+async def ping(service: Service, call: Call) -> Result:
+    """Say that the server is there."""
+    return EmptyResult()
+
+
+async def set_level(service: Service, call: Call) -> Result:
+    """Settle from which level on a handshake client wants log messages."""
+    level = convert(call.request.params, SetLevelParams).level
+    if call.channel.session is not None:
+        call.channel.session.log_level = level
+    return EmptyResult()
+
+
+# --- changes -------------------------------------------------------------------------------------
+
+CHANGES: Final = {
+    "tools": ("notifications/tools/list_changed", "toolsListChanged", "tools_list_changed"),
+    "prompts": ("notifications/prompts/list_changed", "promptsListChanged", "prompts_list_changed"),
+    "resources": ("notifications/resources/list_changed", "resourcesListChanged", "resources_list_changed"),
+}
+
+
+async def listen(service: Service, call: Call) -> Result:
+    """Carry changes to a stateless client until it or the server goes away (2026-07-28)."""
+    asked = convert(call.request.params, ListenParams).notifications
+    meta = {SUBSCRIPTION_KEY: call.request.id}
+    honoured = _honoured(service, asked)
+
+    def tell(change: Change) -> None:
+        method, params = _as_notification(change)
+        if change.kind == "resource":
+            wanted = change.uri in honoured.get("resourceSubscriptions", ())
+        else:
+            wanted = CHANGES[change.kind][1] in honoured
+        if wanted:
+            call.channel.notify(call.peer, method, {**params, "_meta": meta})
+
+    call.channel.notify(
+        call.peer, "notifications/subscriptions/acknowledged", {"notifications": honoured, "_meta": meta}
+    )
+    end = service.bus.subscribe(tell)
+    try:
+        await service.closing.wait()
+    finally:
+        end()
+    return SubscriptionEnded(meta=meta)
+
+
+def _honoured(service: Service, asked: ListenFilter) -> dict[str, Json]:
+    """What the server can tell of what the client wants to know."""
+    found: dict[str, Json] = {
+        name: True
+        for kind, (_, name, attribute) in CHANGES.items()
+        if getattr(asked, attribute) and kind in service.capabilities
+    }
+    uris = [uri for uri in asked.resource_subscriptions if service.catalogue.find_resource(uri)[0] is not None]
+    if uris:
+        found["resourceSubscriptions"] = uris
+    return found
+
+
+def _as_notification(change: Change) -> tuple[str, dict[str, Json]]:
+    if change.kind == "resource":
+        return "notifications/resources/updated", {"uri": change.uri}
+    return CHANGES[change.kind][0], {}
+
+
+HANDLERS: Final[dict[str, Callable[[Service, Call], Awaitable[Result]]]] = {
+    "initialize": initialize,
+    "server/discover": discover,
+    "ping": ping,
+    "tools/list": _listing("tools", lambda catalogue: catalogue.tools),
+    "tools/call": call_tool,
+    "resources/list": _listing("resources", lambda catalogue: catalogue.resources),
+    "resources/templates/list": _listing("templates", lambda catalogue: catalogue.templates),
+    "resources/read": read_resource,
+    "resources/subscribe": subscribe,
+    "resources/unsubscribe": unsubscribe,
+    "prompts/list": _listing("prompts", lambda catalogue: catalogue.prompts),
+    "prompts/get": get_prompt,
+    "completion/complete": complete,
+    "logging/setLevel": set_level,
+    "subscriptions/listen": listen,
+}

@@ -1,0 +1,143 @@
+"""What a server offers: one registry per kind, and the catalogue of all of them.
+
+The law of the file: order is the order of registration, a key is unique, and what a listing shows is
+encoded once per revision until something changes.
+"""
+
+import itertools
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Final, Generic, Literal, Protocol, TypeVar
+
+import msgspec
+
+from typegate.errors import RegistrationError
+from typegate.server.components import CompletionPlan, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
+from typegate.types import Listed
+from typegate.versions import Version
+from typegate.wire.jsonrpc import dumps
+from typegate.wire.shapes import describe
+
+__all__ = ["Catalogue", "OnDuplicate", "Page", "Registry"]
+
+log: Final = logging.getLogger("typegate")
+
+OnDuplicate = Literal["warn", "error", "replace", "ignore"]
+
+
+class Plan(Protocol):
+    """What can be registered."""
+
+    @property
+    def key(self) -> str:
+        """What it is looked up by."""
+
+    @property
+    def listed(self) -> Listed:
+        """What a listing shows of it."""
+
+
+P = TypeVar("P", bound=Plan)
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One page of a listing, encoded; `last` is the ordinal to go on after, if there is more."""
+
+    items: bytes
+    last: int | None
+
+
+class Registry(Generic[P]):
+    """The components of one kind.
+
+    Args:
+        kind: what they are called, for texts.
+        on_duplicate: what happens when a key is registered again.
+    """
+
+    def __init__(self, kind: str, on_duplicate: OnDuplicate) -> None:
+        self._kind = kind
+        self._on_duplicate = on_duplicate
+        self._plans: dict[str, tuple[int, P]] = {}
+        self._ordinals = itertools.count(1)
+        self._encoded: dict[str, bytes] = {}
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def __iter__(self) -> Iterator[P]:
+        return (plan for _, plan in tuple(self._plans.values()))
+
+    def add(self, plan: P) -> bool:
+        """Register *plan*; whether anything changed.
+
+        Raises:
+            RegistrationError: its key is taken and `on_duplicate` is "error".
+        """
+        ordinal = next(self._ordinals)
+        if plan.key in self._plans:
+            if self._on_duplicate == "error":
+                raise RegistrationError(f"{self._kind} '{plan.key}' is registered already")
+            if self._on_duplicate == "warn":
+                log.warning("%s '%s' is registered already; the first one is kept", self._kind, plan.key)
+            if self._on_duplicate != "replace":
+                return False
+            ordinal = self._plans[plan.key][0]
+        self._plans[plan.key] = (ordinal, plan)
+        self._encoded.clear()
+        return True
+
+    def remove(self, key: str) -> P | None:
+        """Take a component away; `None` where there is none."""
+        found = self._plans.pop(key, None)
+        self._encoded.clear()
+        return found[1] if found else None
+
+    def get(self, key: str) -> P | None:
+        """The component of this key."""
+        found = self._plans.get(key)
+        return found[1] if found else None
+
+    def page(self, version: Version, after: int = 0, size: int | None = None) -> Page:
+        """The listing for a client of *version*: all of it, or *size* entries after an ordinal."""
+        if after == 0 and size is None:
+            encoded = self._encoded.get(version.name)
+            if encoded is None:
+                encoded = self._encoded[version.name] = _encode(iter(self), version)
+            return Page(encoded, None)
+        rest = [(ordinal, plan) for ordinal, plan in self._plans.values() if ordinal > after]
+        shown = rest if size is None else rest[:size]
+        more = shown[-1][0] if len(shown) < len(rest) else None
+        return Page(_encode((plan for _, plan in shown), version), more)
+
+
+def _encode(plans: Iterator[Plan], version: Version) -> bytes:
+    return dumps([describe(plan.listed, version) for plan in plans])
+
+
+class Catalogue:
+    """All that a server offers.
+
+    Attributes:
+        completions: (`prompt` or `resource`, name or template, argument) -> what suggests its values.
+    """
+
+    def __init__(self, on_duplicate: OnDuplicate) -> None:
+        self.tools: Registry[ToolPlan] = Registry("tool", on_duplicate)
+        self.resources: Registry[ResourcePlan] = Registry("resource", on_duplicate)
+        self.templates: Registry[TemplatePlan] = Registry("resource template", on_duplicate)
+        self.prompts: Registry[PromptPlan] = Registry("prompt", on_duplicate)
+        self.completions: dict[tuple[str, str, str], CompletionPlan] = {}
+
+    def find_resource(self, uri: str) -> tuple[ResourcePlan | TemplatePlan | None, Mapping[str, object]]:
+        """The resource of this URI, or the first template that matches it, with its variables."""
+        found = self.resources.get(uri)
+        if found is not None:
+            return found, {}
+        for plan in self.templates:
+            variables = plan.template.match(uri)
+            if variables is not None:
+                return plan, variables
+        return None, {}
+
+

@@ -1,0 +1,232 @@
+"""Events → answers: the loop's side of one connection, whatever carries its bytes.
+
+The law of the file: this is the only place where an exception becomes an answer, and every answer and
+notification leaves through `Sink.write`. A request runs in a task of its own, started in place; only one
+that really waits costs more than a function call.
+"""
+
+import asyncio
+import logging
+import sys
+import threading
+from collections.abc import Coroutine
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from typegate.errors import InternalError, InvalidRequest, ProtocolError
+from typegate.guards.calls import Call, Handler
+from typegate.server.bus import Change
+from typegate.server.failures import failure
+from typegate.server.handlers import CHANGES, Service, find_target
+from typegate.types import Json, Principal, Result
+from typegate.wire.connection import (
+    Batch,
+    CancelRequested,
+    Connection,
+    Event,
+    Malformed,
+    Peer,
+    RequestReceived,
+    Session,
+    Terms,
+)
+from typegate.wire.framing import TooLong
+from typegate.wire.jsonrpc import Id, Request
+
+__all__ = ["Runner", "Serving", "Sink"]
+
+log: Final = logging.getLogger("typegate")
+
+DROPPABLE: Final = frozenset({"notifications/progress", "notifications/message"})
+"""What is left out while the client does not keep up."""
+
+
+class Sink(Protocol):
+    """Where messages go."""
+
+    @property
+    def full(self) -> bool:
+        """Whether more waits to be taken than there should be."""
+
+    def write(self, message: bytes) -> None:
+        """Take one message; never blocks."""
+
+    async def drain(self) -> None:
+        """Wait until it is no longer full."""
+
+
+class Serving(msgspec.Struct, frozen=True):
+    """A server that has started: what every connection to it needs."""
+
+    service: Service
+    handle: Handler
+    terms: Terms
+
+
+class Runner:
+    """One connection of a running server.
+
+    Args:
+        serving: the server.
+        sink: where its messages go.
+        principal: who is at the other end, where the transport knows.
+    """
+
+    def __init__(self, serving: Serving, sink: Sink, principal: Principal | None = None) -> None:
+        self._service = serving.service
+        self._handle = serving.handle
+        self._connection = Connection(serving.terms)
+        self._sink = sink
+        self._principal = principal
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._running: dict[Id, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unsubscribe = self._service.bus.subscribe(self._tell)
+
+    # --- in
+
+    def receive(self, line: bytes | TooLong) -> None:
+        """Take one message: answer it, start what answers it, or let it pass."""
+        if isinstance(line, TooLong):
+            event: Event = self._connection.refuse(InvalidRequest("The message is larger than the limit"))
+        else:
+            event = self._connection.receive(line)
+        kind = event.__class__
+        if kind is RequestReceived:
+            self._start(self._respond(event), event.request.id)
+        elif kind is Malformed:
+            self._sink.write(event.reply)
+        elif kind is CancelRequested:
+            task = self._running.get(event.id)
+            if task is not None:
+                task.cancel()
+        elif kind is Batch:
+            self._start(self._respond_to_batch(event), None)
+
+    def _start(self, coroutine: Coroutine[Any, Any, None], id_: Id | None) -> None:
+        task = _started(coroutine, self._loop)
+        if task.done():
+            return
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if id_ is not None:
+            self._running[id_] = task
+            task.add_done_callback(lambda done: self._forget(id_, done))
+
+    def _forget(self, id_: Id, task: "asyncio.Task[None]") -> None:
+        if self._running.get(id_) is task:
+            del self._running[id_]
+
+    # --- one request
+
+    async def _respond(self, received: RequestReceived) -> None:
+        reply = await self._answer(received)
+        if reply is not None:
+            self._sink.write(reply)
+
+    async def _respond_to_batch(self, batch: Batch) -> None:
+        """Answer the members together; the answers travel as one array (2025-03-26)."""
+        waiting = [event for event in batch.events if isinstance(event, RequestReceived)]
+        for event in batch.events:
+            if isinstance(event, CancelRequested) and event.id in self._running:
+                self._running[event.id].cancel()
+        replies = [event.reply for event in batch.events if isinstance(event, Malformed)]
+        replies += [reply for reply in await asyncio.gather(*map(self._answer, waiting)) if reply is not None]
+        if replies:
+            self._sink.write(b"[%b]" % b",".join(replies))
+
+    async def _answer(self, received: RequestReceived) -> bytes | None:
+        """Look up what is meant, pass the guards, run, and put the outcome in the words of the client.
+
+        `None`: the client cancelled, and wants no answer.
+        """
+        request = received.request
+        target, variables = find_target(self._service.catalogue, request)
+        call = Call(request, target, received.peer, self._principal, self, variables)
+        outcome: Result | ProtocolError
+        try:
+            outcome = await self._handle(call)
+        except asyncio.CancelledError:
+            if self._connection.waits(request):
+                raise  # the server is going away
+            return None
+        except (Exception, SystemExit) as error:
+            outcome = failure(call, error)
+        try:
+            return self._connection.reply(received, outcome)
+        except Exception:
+            log.exception("the answer to '%s' cannot be written", request.method)
+            return self._connection.reply(received, InternalError("The answer cannot be written"))
+
+    # --- the channel of a call
+
+    @property
+    def session(self) -> Session | None:
+        """What a handshake client has settled."""
+        return self._connection.session
+
+    def notify(self, peer: Peer, method: str, params: dict[str, Json]) -> None:
+        """Send a notification, from any thread."""
+        line = self._connection.notification(method, params, peer.version)
+        if threading.get_ident() == self._thread:
+            self._say(method, line)
+        else:
+            self._loop.call_soon_threadsafe(self._say, method, line)
+
+    def _say(self, method: str, line: bytes) -> None:
+        if not (self._sink.full and method in DROPPABLE):
+            self._sink.write(line)
+
+    async def drain(self) -> None:
+        """Wait until the client keeps up."""
+        await self._sink.drain()
+
+    def waits(self, request: Request) -> bool:
+        """Whether somebody still wants the answer to *request*."""
+        return self._connection.waits(request)
+
+    # --- changes, for a handshake client (a stateless one asks with subscriptions/listen)
+
+    def _tell(self, change: Change) -> None:
+        session = self._connection.session
+        if session is None or not session.ready:
+            return
+        if change.kind == "resource":
+            if change.uri in session.subscriptions:
+                self.notify(session.peer, "notifications/resources/updated", {"uri": change.uri})
+        elif change.kind in self._service.capabilities:
+            self.notify(session.peer, CHANGES[change.kind][0], {})
+
+    # --- the end
+
+    async def finish(self, seconds: float) -> bool:
+        """Wait for what is under way; whether all of it ended in time."""
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=seconds)
+        return not self._tasks
+
+    async def close(self, seconds: float) -> bool:
+        """Cancel what is under way; whether all of it ended in time."""
+        self._unsubscribe()
+        for task in tuple(self._tasks):
+            task.cancel()
+        return await self.finish(seconds)
+
+
+if sys.version_info >= (3, 12):
+
+    def _started(
+        coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop
+    ) -> "asyncio.Task[None]":
+        """A task that has run up to where it first waits."""
+        return asyncio.Task(coroutine, loop=loop, eager_start=True)
+
+else:
+
+    def _started(
+        coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop
+    ) -> "asyncio.Task[None]":
+        """A task; below Python 3.12 it runs when the loop comes to it."""
+        return loop.create_task(coroutine)
