@@ -29,7 +29,7 @@ check: $(STAMP) ## lint, format, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: $(STAMP) ## put the code in its form
 	$(BIN)/ruff check --fix .

@@ -185,6 +185,7 @@ class MCPServer:
 
         Args:
             function: the function, where the decorator is used bare.
+            **options: as listed here.
             name: defaults to the function's name.
             title: for people.
             description: defaults to the docstring above its parameter section.
@@ -225,7 +226,9 @@ class MCPServer:
         _refuse_unknown(options)
         if handler is None:
             if not callable(name):
-                raise RegistrationError("add_tool takes a function: add_tool(handler) or add_tool(name, handler)")
+                raise RegistrationError(
+                    "add_tool takes a function: add_tool(handler) or add_tool(name, handler)"
+                )
             self._add_tool(name, _options(options, _caller()))
         else:
             self._add_tool(handler, _options({**options, "name": name}, _caller()))
@@ -377,7 +380,9 @@ class MCPServer:
         for template in self._catalogue.templates:
             if target in (template.key, template.callback.function):
                 return self._checked(("resource", template.key, argument), template.template.variables)
-        raise RegistrationError(f"there is no prompt and no template '{target}' to complete; register it first")
+        raise RegistrationError(
+            f"there is no prompt and no template '{target}' to complete; register it first"
+        )
 
     @staticmethod
     def _checked(key: tuple[str, str, str], names: Iterable[str]) -> tuple[str, str, str]:
@@ -396,11 +401,13 @@ class MCPServer:
         for template in other._catalogue.templates:
             self._catalogue.templates.add(template)
         for prompt in other._catalogue.prompts:
-            plan = plan_prompt(prompt.callback.function, _renamed(prompt.options, prefix + prompt.key), self._shared)
+            plan = plan_prompt(
+                prompt.callback.function, _renamed(prompt.options, prefix + prompt.key), self._shared
+            )
             self._catalogue.prompts.add(plan)
         for (kind, name, argument), completion in other._catalogue.completions.items():
-            name = prefix + name if kind == "prompt" else name
-            self._catalogue.completions[(kind, name, argument)] = completion
+            key = (kind, prefix + name if kind == "prompt" else name, argument)
+            self._catalogue.completions[key] = completion
 
     def notify_tools_changed(self) -> None:
         """Tell the clients that asked that the list of tools has changed; from any thread."""

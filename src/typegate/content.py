@@ -5,11 +5,11 @@ knows how a block travels.
 """
 
 import base64
-import mimetypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final, get_args
+
+import msgspec
 
 from typegate.errors import InvalidResult
 from typegate.types import (
@@ -33,8 +33,7 @@ def encode_base64(data: bytes | bytearray | memoryview) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Media:
+class _Media(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes given directly or by the path of a file, which is read when the result is built."""
 
     data: bytes | None = None
@@ -51,15 +50,41 @@ class _Media:
     def read(self) -> tuple[bytes, str]:
         """The bytes and their MIME type, guessed from the file's name where none was given."""
         data = Path(self.path).read_bytes() if self.path is not None else self.data
-        guessed = mimetypes.guess_type(str(self.path))[0] if self.path is not None else None
+        guessed = _TYPES.get(Path(self.path).suffix.lower()) if self.path is not None else None
         return data or b"", self.mime_type or guessed or self.default_type
 
 
-class Image(_Media):
+_TYPES: Final = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".svg": "image/svg+xml",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+    ".wav": "audio/wav",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".flac": "audio/flac",
+    ".m4a": "audio/mp4",
+    ".txt": "text/plain",
+    ".md": "text/markdown",
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".css": "text/css",
+    ".json": "application/json",
+    ".xml": "application/xml",
+    ".pdf": "application/pdf",
+    ".zip": "application/zip",
+}
+"""File suffix -> MIME type, the same on every machine; anything else is said by `mime_type`."""
+
+
+class Image(_Media, frozen=True):
     """A picture as a result: `Image(data=png)` or `Image(path="plot.png")`; `image/png` by default."""
 
-    __slots__ = ()
-    default_type = "image/png"
+    default_type: ClassVar[str] = "image/png"
 
     def block(self) -> ContentBlock:
         """The content block that travels."""
@@ -69,11 +94,10 @@ class Image(_Media):
         )
 
 
-class Audio(_Media):
+class Audio(_Media, frozen=True):
     """A sound as a result: `Audio(data=wav)` or `Audio(path="a.wav")`; `audio/wav` by default."""
 
-    __slots__ = ()
-    default_type = "audio/wav"
+    default_type: ClassVar[str] = "audio/wav"
 
     def block(self) -> ContentBlock:
         """The content block that travels."""
@@ -83,8 +107,7 @@ class Audio(_Media):
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class File(_Media):
+class File(_Media, frozen=True, kw_only=True):
     """A file inside a result, as an embedded resource.
 
     `uri` defaults to `file:///NAME` with the name of the file only, never its folder.
@@ -117,8 +140,7 @@ def _as_text(data: bytes, mime_type: str) -> str | None:
         return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EmbeddedResource:
+class EmbeddedResource(msgspec.Struct, frozen=True, kw_only=True):
     """A resource carried inside a result: its URI and exactly one of `text` and `blob`."""
 
     uri: str
@@ -146,8 +168,7 @@ class EmbeddedResource:
 Helper = Image | Audio | File | EmbeddedResource
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(msgspec.Struct, frozen=True):
     """A whole result made by hand.
 
     Args:
@@ -163,8 +184,7 @@ class ToolResult:
     meta: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
+class PromptMessage(msgspec.Struct, frozen=True):
     """One message of a prompt: who speaks, and a string, a block or a helper."""
 
     content: str | ContentBlock | Helper
@@ -173,9 +193,16 @@ class PromptMessage:
 
 def block_of(value: object) -> ContentBlock | None:
     """The block that *value* is or becomes, or `None` if it is neither a block nor a helper."""
-    if isinstance(value, Helper):
+    if value.__class__ in _PLAIN:
+        return None
+    if isinstance(value, _HELPERS):
         return value.block()
-    return value if isinstance(value, ContentBlock) else None
+    return value if isinstance(value, _BLOCKS) else None
+
+
+_PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list, bytes})
+_HELPERS: Final = (Image, Audio, File, EmbeddedResource)
+_BLOCKS: Final[tuple[type[ContentBlock], ...]] = get_args(ContentBlock)
 
 
 def text_block(text: str) -> TextContent:

@@ -146,14 +146,14 @@ class ParseError(ProtocolError):
 
 
 class InvalidRequest(ProtocolError):
-    """JSON, but no JSON-RPC message; `id` is that of the request where it could be read."""
+    """JSON, but no JSON-RPC message; `request_id` is that of the request where it could be read."""
 
     code = -32600
     http_status = 400
 
-    def __init__(self, message: str, id: int | str | None = None) -> None:
+    def __init__(self, message: str, request_id: int | str | None = None) -> None:
         super().__init__(message)
-        self.id = id
+        self.request_id = request_id
 
 
 class MethodNotFound(ProtocolError):
@@ -189,7 +189,9 @@ class UnsupportedProtocolVersion(ProtocolError):
     http_status = 400
 
     def __init__(self, requested: Any, supported: Sequence[str]) -> None:
-        super().__init__("Unsupported protocol version", {"supported": list(supported), "requested": requested})
+        super().__init__(
+            "Unsupported protocol version", {"supported": list(supported), "requested": requested}
+        )
 
 
 def shown(name: str, limit: int = 64) -> str:

@@ -57,14 +57,14 @@ Role = Literal["user", "assistant"]
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-class Data(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+class Data(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """What every piece of MCP data has in common: frozen, camelCase on the wire, defaults left out."""
 
 
 # --- refusals (requirement B4) -------------------------------------------------------------------
 
 
-class Issue(Data, kw_only=True):
+class Issue(Data, frozen=True, kw_only=True):
     """One thing that is wrong with what was sent.
 
     Attributes:
@@ -80,7 +80,7 @@ class Issue(Data, kw_only=True):
     expected: str | None = None
 
 
-class Problem(Data, kw_only=True, omit_defaults=False, rename=None):
+class Problem(Data, frozen=True, kw_only=True, omit_defaults=False, rename=None):
     """The one shape of every refusal, for a program; `message` and `hint` are for the model.
 
     `retry_after` is in seconds; `reference` finds the record of the call.
@@ -107,7 +107,7 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
 # --- parts ---------------------------------------------------------------------------------------
 
 
-class Icon(Data, kw_only=True):
+class Icon(Data, frozen=True, kw_only=True):
     """An image for a list: `src` is an `https:` or `data:` URI (from revision 2025-11-25)."""
 
     src: str
@@ -116,7 +116,7 @@ class Icon(Data, kw_only=True):
     theme: Literal["light", "dark"] | None = None
 
 
-class Implementation(Data, kw_only=True):
+class Implementation(Data, frozen=True, kw_only=True):
     """The name and version of a client or a server."""
 
     name: str
@@ -127,7 +127,7 @@ class Implementation(Data, kw_only=True):
     icons: tuple[Icon, ...] | None = None
 
 
-class Annotations(Data, kw_only=True):
+class Annotations(Data, frozen=True, kw_only=True):
     """Hints on a block or resource: for whom it is, how important (0 to 1), when it changed (ISO 8601)."""
 
     audience: tuple[Role, ...] | None = None
@@ -135,9 +135,12 @@ class Annotations(Data, kw_only=True):
     last_modified: str | None = None
 
 
-class ToolAnnotations(Data, kw_only=True):
-    """Hints on what a tool does. `None` leaves a hint out; the specification's defaults then hold:
-    not read-only, destructive, not idempotent, open world."""
+class ToolAnnotations(Data, frozen=True, kw_only=True):
+    """Hints on what a tool does.
+
+    `None` leaves a hint out; the specification's defaults then hold: not read-only, destructive, not
+    idempotent, open world.
+    """
 
     title: str | None = None
     read_only_hint: bool | None = None
@@ -149,7 +152,7 @@ class ToolAnnotations(Data, kw_only=True):
 # --- content -------------------------------------------------------------------------------------
 
 
-class TextContent(Data, tag_field="type", tag="text"):
+class TextContent(Data, frozen=True, tag_field="type", tag="text"):
     """A text block."""
 
     text: str
@@ -160,7 +163,7 @@ class TextContent(Data, tag_field="type", tag="text"):
 Text = TextContent
 
 
-class ImageContent(Data, kw_only=True, tag_field="type", tag="image"):
+class ImageContent(Data, frozen=True, kw_only=True, tag_field="type", tag="image"):
     """A picture; `data` is base64."""
 
     data: str
@@ -169,7 +172,7 @@ class ImageContent(Data, kw_only=True, tag_field="type", tag="image"):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class AudioContent(Data, kw_only=True, tag_field="type", tag="audio"):
+class AudioContent(Data, frozen=True, kw_only=True, tag_field="type", tag="audio"):
     """A sound (from revision 2025-03-26); `data` is base64."""
 
     data: str
@@ -178,7 +181,7 @@ class AudioContent(Data, kw_only=True, tag_field="type", tag="audio"):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class ResourceLink(Data, kw_only=True, tag_field="type", tag="resource_link"):
+class ResourceLink(Data, frozen=True, kw_only=True, tag_field="type", tag="resource_link"):
     """A pointer to something the client may read (from revision 2025-06-18)."""
 
     uri: str
@@ -192,7 +195,7 @@ class ResourceLink(Data, kw_only=True, tag_field="type", tag="resource_link"):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class TextResourceContents(Data, kw_only=True):
+class TextResourceContents(Data, frozen=True, kw_only=True):
     """The text of a resource."""
 
     uri: str
@@ -201,7 +204,7 @@ class TextResourceContents(Data, kw_only=True):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class BlobResourceContents(Data, kw_only=True):
+class BlobResourceContents(Data, frozen=True, kw_only=True):
     """The bytes of a resource; `blob` is base64."""
 
     uri: str
@@ -213,7 +216,7 @@ class BlobResourceContents(Data, kw_only=True):
 ResourceContents = TextResourceContents | BlobResourceContents
 
 
-class EmbeddedResourceContent(Data, kw_only=True, tag_field="type", tag="resource"):
+class EmbeddedResourceContent(Data, frozen=True, kw_only=True, tag_field="type", tag="resource"):
     """A resource carried inside a result."""
 
     resource: ResourceContents
@@ -224,7 +227,7 @@ class EmbeddedResourceContent(Data, kw_only=True, tag_field="type", tag="resourc
 ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResourceContent
 
 
-class PromptMessageData(Data, kw_only=True):
+class PromptMessageData(Data, frozen=True, kw_only=True):
     """One message of a prompt: a role and one block."""
 
     role: Role
@@ -234,7 +237,7 @@ class PromptMessageData(Data, kw_only=True):
 # --- descriptions --------------------------------------------------------------------------------
 
 
-class Tool(Data, kw_only=True):
+class Tool(Data, frozen=True, kw_only=True):
     """A tool as `tools/list` shows it.
 
     `output_schema` is the schema of the value itself; `object_output_schema` is what handshake clients
@@ -252,7 +255,7 @@ class Tool(Data, kw_only=True):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class Resource(Data, kw_only=True):
+class Resource(Data, frozen=True, kw_only=True):
     """A resource as `resources/list` shows it; `size` is in bytes."""
 
     uri: str
@@ -266,7 +269,7 @@ class Resource(Data, kw_only=True):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class ResourceTemplate(Data, kw_only=True):
+class ResourceTemplate(Data, frozen=True, kw_only=True):
     """A family of resources; `uri_template` follows RFC 6570."""
 
     uri_template: str
@@ -279,7 +282,7 @@ class ResourceTemplate(Data, kw_only=True):
     meta: Mapping[str, Json] | None = msgspec.field(default=None, name="_meta")
 
 
-class PromptArgument(Data, kw_only=True):
+class PromptArgument(Data, frozen=True, kw_only=True):
     """One argument of a prompt; its values are always strings."""
 
     name: str
@@ -288,7 +291,7 @@ class PromptArgument(Data, kw_only=True):
     required: bool | None = None
 
 
-class Prompt(Data, kw_only=True):
+class Prompt(Data, frozen=True, kw_only=True):
     """A prompt template as `prompts/list` shows it."""
 
     name: str

@@ -8,6 +8,7 @@ through as it came.
 
 import dataclasses
 import math
+import re
 import sys
 import threading
 import types
@@ -17,6 +18,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
 import pydantic
+import pydantic_core
 import typing_extensions
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
@@ -33,7 +35,7 @@ from typegate.content import encode_base64
 from typegate.errors import RegistrationError
 from typegate.types import Json
 
-__all__ = ["Adapter", "Fault", "Unreadable", "adapt", "adapt_fields", "described", "faults"]
+__all__ = ["Adapter", "Fault", "Unreadable", "adapt", "adapt_fields", "described", "faults", "has_non_finite"]
 
 Unreadable = ValidationError
 """What `Adapter.read` raises."""
@@ -44,9 +46,13 @@ Extra = Literal["forbid", "ignore"]
 _CONFIG: Final = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64", ser_json_inf_nan="constants")
 
 
-class Adapter:
-    """One type: `read` takes JSON bytes to an instance, `write` takes an instance to JSON bytes.
+_typed_dict: Any = typing_extensions.TypedDict
 
+
+class Adapter:
+    """One type: `read` takes JSON bytes to an instance, `dump` takes an instance to a JSON value.
+
+    `read_tree` takes the decoded value instead of bytes, where that comes to the same (`from_tree`).
     `read_strings` takes strings, or an object of strings, and reads numbers and dates from them.
 
     Args:
@@ -59,20 +65,28 @@ class Adapter:
         kinds = _kinds(core)
         self.plain = kinds <= _PLAIN
         """Whether a value that is plain JSON is written just as it stands."""
+        self.described = kinds <= _DESCRIBED
+        """Whether the JSON Schema says all that `read` refuses."""
         if "bytes" in kinds or ("float" in kinds and kinds & _OWN_CONFIG):
             core = _edited(core)
             validator, serializer = _build(core)
         else:
             validator, serializer = adapter.validator, adapter.serializer  # type: ignore[assignment]
         self.read: Callable[..., Any] = validator.validate_json
+        self.read_tree: Callable[..., Any] = validator.validate_python
         self.read_strings: Callable[..., Any] = validator.validate_strings
-        self.write: Callable[..., bytes] = serializer.to_json
+        self.from_tree = kinds <= _SAME_FROM_TREE
+        self._to_python = serializer.to_python
+
+    def dump(self, value: Any) -> Any:
+        """The instance as a JSON value; NaN stays NaN. Raises `ValueError` for what cannot be one."""
+        return self._to_python(value, mode="json", by_alias=True, warnings=False)
 
     def json_schema(self, mode: Mode, extra: Extra = "ignore") -> dict[str, Json]:
         """The JSON Schema (2020-12) of what is read or written.
 
         Args:
-            mode: `validation` describes what `read` takes, `serialization` what `write` gives.
+            mode: `validation` describes what `read` takes, `serialization` what `dump` gives.
             extra: whether an object whose type does not say so may hold unknown keys.
         """
         generator = _Generator(by_alias=True)
@@ -115,7 +129,7 @@ def adapt_fields(name: str, fields: Mapping[str, Any]) -> Adapter:
 
 
 def _fields_adapter(name: str, fields: Mapping[str, Any]) -> Adapter:
-    table: Any = typing_extensions.TypedDict(name, dict(fields))  # type: ignore[operator]
+    table = _typed_dict(name, dict(fields))
     table.__pydantic_config__ = _CONFIG
     adapter = TypeAdapter(table)
     built = Adapter(adapter.core_schema, adapter)
@@ -133,6 +147,18 @@ def described(hint: Any, description: str | None, default: Any, alias: str | Non
     if alias is not None:
         known["validation_alias"] = alias
     return Annotated[hint, Field(**known)] if known else hint
+
+
+def has_non_finite(value: Any) -> bool:
+    """Whether a value that can be written as JSON holds NaN or an infinity anywhere."""
+    raw = pydantic_core.to_json(value, by_alias=True, inf_nan_mode="constants", fallback=lambda other: None)
+    if b"NaN" not in raw and b"Infinity" not in raw:
+        return False
+    return _NON_FINITE.search(_STRINGS.sub(b"", raw)) is not None
+
+
+_STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_NON_FINITE: Final = re.compile(rb"NaN|Infinity")
 
 
 # --- what could not be read ----------------------------------------------------------------------
@@ -170,7 +196,14 @@ def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
 
 _KNOWN: Final = frozenset(get_args(core_schema.ErrorType))
 _NAMES_A_CLASS: Final = frozenset(
-    {"model_type", "dataclass_type", "dataclass_exact_type", "is_instance_of", "is_subclass_of", "missing_sentinel_error"}
+    {
+        "model_type",
+        "dataclass_type",
+        "dataclass_exact_type",
+        "is_instance_of",
+        "is_subclass_of",
+        "missing_sentinel_error",
+    }
 )
 
 
@@ -182,7 +215,9 @@ def _has_config(hint: Any) -> bool:
     while get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     return isinstance(hint, type) and (
-        issubclass(hint, pydantic.BaseModel) or dataclasses.is_dataclass(hint) or typing_extensions.is_typeddict(hint)
+        issubclass(hint, pydantic.BaseModel)
+        or dataclasses.is_dataclass(hint)
+        or typing_extensions.is_typeddict(hint)
     )
 
 
@@ -193,10 +228,12 @@ def _readable(hint: Any) -> Any:
         inner = _readable(args[0])
         metadata = args[1:]
         if inner is Any and args[0] is not Any:
-            metadata = tuple(entry for entry in metadata if isinstance(entry, str | pydantic.fields.FieldInfo))
+            metadata = tuple(
+                entry for entry in metadata if isinstance(entry, str | pydantic.fields.FieldInfo)
+            )
         return Annotated[(inner, *metadata)] if metadata else inner
     if origin in (Union, types.UnionType):
-        return Union[tuple(_readable(arg) for arg in args)]
+        return Union[tuple(_readable(arg) for arg in args)]  # noqa: UP007  (made at run time)
     if origin is not None and args and origin is not Literal:
         return _readable_generic(hint, origin, args)
     if sys.version_info < (3, 12) and typing.is_typeddict(hint):
@@ -231,7 +268,9 @@ def _advice(hint: Any, error: PydanticUserError) -> str:
     if error.code == "typed-dict-version":
         return f"'{name}': below Python 3.12, import TypedDict from typing_extensions"
     if error.code in ("undefined-annotation", "class-not-fully-defined"):
-        return f"'{name}' names a type that is not defined yet; define it first, or call {name}.model_rebuild()"
+        return (
+            f"'{name}' names a type that is not defined yet; define it first, or call {name}.model_rebuild()"
+        )
     return f"'{name}' cannot be described: {error.message}"
 
 
@@ -241,16 +280,35 @@ def _modern_typed_dict(table: Any) -> Any:
     optional = set(table.__optional_keys__)
     fields: dict[str, Any] = {}
     for key, hint in hints.items():
-        marker = typing_extensions.NotRequired if key in optional else typing_extensions.Required
         if get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired):
-            marker, hint = get_origin(hint), get_args(hint)[0]
-        fields[key] = marker[_readable(hint)]
-    return typing_extensions.TypedDict(table.__name__, fields)  # type: ignore[operator]
+            fields[key] = get_origin(hint)[_readable(get_args(hint)[0])]
+        else:
+            marker = typing_extensions.NotRequired if key in optional else typing_extensions.Required
+            fields[key] = marker[_readable(hint)]
+    return _typed_dict(table.__name__, fields)
 
 
 # --- core schemas --------------------------------------------------------------------------------
 
 _PLAIN: Final = frozenset({"any", "bool", "dict", "float", "int", "list", "none", "nullable", "str"})
+_SAME_FROM_TREE: Final = _PLAIN | {
+    *("default", "definition-ref", "definitions", "literal", "model", "model-field", "model-fields"),
+    *("typed-dict", "typed-dict-field"),
+}
+_DESCRIBED: Final = _PLAIN | {
+    *("dataclass", "dataclass-args", "dataclass-field", "date", "default", "definition-ref", "definitions"),
+    *(
+        "enum",
+        "literal",
+        "model",
+        "model-field",
+        "model-fields",
+        "nullable",
+        "typed-dict",
+        "typed-dict-field",
+    ),
+    *("union", "tagged-union", "tuple"),
+}
 _OWN_CONFIG: Final = frozenset({"model", "dataclass", "typed-dict"})
 _NOT_SCHEMAS: Final = frozenset({"metadata", "serialization", "config", "default", "expected", "members"})
 
@@ -358,7 +416,9 @@ class _Generator(GenerateJsonSchema):
         return self._closed(super().model_schema(schema), getattr(schema["cls"], "model_config", None))
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        return self._closed(super().dataclass_schema(schema), getattr(schema["cls"], "__pydantic_config__", None))
+        return self._closed(
+            super().dataclass_schema(schema), getattr(schema["cls"], "__pydantic_config__", None)
+        )
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         cls = schema.get("cls")

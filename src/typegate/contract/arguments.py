@@ -7,7 +7,7 @@ type. The one difference between the gate and the listing: for `T | None` the ga
 the compact listing does not offer it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -44,12 +44,12 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     positional: tuple[str, ...] = ()
     extra: Adapter | None = None
 
-    def bind(self, tree: dict[str, Json], raw: bytes) -> dict[str, Any]:
+    def bind(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> dict[str, Any]:
         """The keyword values for a call.
 
         Args:
             tree: the arguments, decoded.
-            raw: the same as the client wrote them.
+            raw: gives the same as the client wrote them.
 
         Raises:
             InvalidArguments: with every issue, each once.
@@ -58,7 +58,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             if not judge.is_valid(tree):
                 return self._refuse(tree, raw)
         try:
-            values: dict[str, Any] = self.reader.read(raw)
+            reader = self.reader
+            values: dict[str, Any] = reader.read_tree(tree) if reader.from_tree else reader.read(raw())
             if self.extra is not None:
                 values.update(self._extra(tree))
         except Unreadable:
@@ -72,22 +73,27 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         found: dict[str, Any] = self.extra.read(msgspec.json.encode(others))
         return found
 
-    def _refuse(self, tree: dict[str, Json], raw: bytes) -> dict[str, Any]:
+    def _refuse(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> dict[str, Any]:
         """Say all that is wrong at once: what the schemas refuse, and what the types refuse elsewhere."""
         issues = [issue for judge in self.judges for issue in judge.issues(tree)]
         covered = {issue.path for issue in issues}
-        for issue in self._unread(tree, raw):
-            if not any(_overlap(issue.path, path) for path in covered):
-                issues.append(issue)
+        issues += [
+            issue
+            for issue in self._unread(tree, raw)
+            if not any(_overlap(issue.path, path) for path in covered)
+        ]
         raise InvalidArguments(list({(issue.path, issue.code): issue for issue in issues}.values()))
 
-    def _unread(self, tree: dict[str, Json], raw: bytes) -> list[Issue]:
+    def _unread(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> list[Issue]:
+        """What only the types refuse; where a schema says all that they do, there is nothing to ask."""
         found: list[Issue] = []
-        for read in (lambda: self.reader.read(raw), lambda: self._extra(tree)):
+        if self.reader.described and self.extra is None:
+            return found
+        for read in (lambda: self.reader.read(raw()), lambda: self._extra(tree)):
             try:
                 read()
             except Unreadable as error:
-                found += [_issue(fault, tree) for fault in faults(error)]
+                found.extend(_issue(fault, tree) for fault in faults(error))
         return found
 
 
@@ -112,8 +118,9 @@ class Strings(msgspec.Struct, frozen=True, kw_only=True):
         """
         strangers = [name for name in given if name not in self.known]
         issues = [] if self.open else [problems.unexpected((name,), sorted(self.known)) for name in strangers]
+        values: dict[str, Any] = {}
         try:
-            values: dict[str, Any] = self.reader.read_strings(
+            values = self.reader.read_strings(
                 {name: value for name, value in given.items() if name in self.known}
             )
         except Unreadable as error:
@@ -168,7 +175,8 @@ def plan_arguments(
     derived.setdefault("properties", {})
     extra = None
     if signature.extra is not EMPTY:
-        extra = adapt(dict[str, signature.extra])
+        values: Any = signature.extra
+        extra = adapt(dict[str, values])
         extra_schema = extra.json_schema("validation", "forbid" if forbids else "ignore")
         derived["additionalProperties"] = extra_schema.get("additionalProperties", True)
         derived["$defs"] = {**extra_schema.get("$defs", {}), **derived.get("$defs", {})}
@@ -205,7 +213,7 @@ def _field(parameter: Parameter) -> Any:
 
 def _check_explicit(label: str, signature: Signature, schema: dict[str, Json]) -> None:
     if schema.get("type") != "object":
-        raise RegistrationError(f"schema= of '{label}' must have \"type\": \"object\" at its root")
+        raise RegistrationError(f'schema= of \'{label}\' must have "type": "object" at its root')
     names = {parameter.wire_name for parameter in signature.parameters}
     strangers = [name for name in schema.get("properties", {}) if name not in names]
     if strangers and signature.extra is EMPTY:
@@ -239,16 +247,19 @@ def _issue(fault: Fault, tree: Json) -> Issue:
 
 
 def _path(location: Sequence[str | int], tree: Json, keep_last: bool) -> Path:
-    """pydantic's location without the names of union branches, which are no part of the arguments."""
+    """Pydantic's location without the names of union branches, which are no part of the arguments."""
     path: list[str | int] = []
     for index, step in enumerate(location):
-        if isinstance(tree, dict) and step in tree:
-            tree = tree[step]
-        elif isinstance(tree, list) and isinstance(step, int) and step < len(tree):
-            tree = tree[step]
-        elif keep_last and index == len(location) - 1:
-            tree = None
-        else:
-            continue
+        if not _has(tree, step):
+            if not keep_last or index < len(location) - 1:
+                continue
+            tree = {step: None}
+        tree = tree[step]
         path.append(step)
     return tuple(path)
+
+
+def _has(tree: Json, step: str | int) -> bool:
+    if isinstance(step, int):
+        return isinstance(tree, list) and step < len(tree)
+    return isinstance(tree, Mapping) and step in tree

@@ -4,8 +4,9 @@ The law of the file: an unset field is `INHERIT`; a tool's gate is laid over the
 the defaults, once, at registration.
 """
 
-from dataclasses import dataclass, fields
 from typing import Final, Literal
+
+import msgspec
 
 __all__ = ["INHERIT", "Gate", "Inherit"]
 
@@ -20,8 +21,7 @@ class Inherit:
 INHERIT: Final = Inherit()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """How the arguments of a call are judged, for the server or for one tool.
 
     Attributes:
@@ -38,12 +38,10 @@ class Gate:
 
     def over(self, outer: "Gate") -> "Gate":
         """This gate, with what it leaves unset taken from *outer*."""
-        merged = {
-            field.name: getattr(outer, field.name) if value is INHERIT else value
-            for field in fields(self)
-            for value in [getattr(self, field.name)]
-        }
-        return Gate(**merged)
+        own = {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.structs.replace(
+            outer, **{name: value for name, value in own.items() if value is not INHERIT}
+        )
 
 
 DEFAULT_GATE: Final = Gate(unknown="forbid", failure="tool_error", rejected_as_error=True)

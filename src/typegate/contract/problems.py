@@ -76,9 +76,11 @@ def _choices(options: Sequence[Json]) -> str:
 
 
 def _json_word(value: Json) -> str:
-    return {None: "null", True: "true", False: "false"}.get(value, str(value)) if not isinstance(
-        value, dict | list
-    ) else type_name(value)
+    return (
+        {None: "null", True: "true", False: "false"}.get(value, str(value))
+        if not isinstance(value, dict | list)
+        else type_name(value)
+    )
 
 
 def describe(schema: Json) -> str:
@@ -240,9 +242,7 @@ _RULES: Final[dict[str, tuple[str, Callable[[Json, Json, Json], str]]]] = {
 def invalid_arguments(name: str, issues: Sequence[Issue]) -> Problem:
     """The refusal of a call whose arguments were judged and found wrong."""
     message = f"Invalid arguments for '{shown(name)}': {'; '.join(issue.message for issue in issues)}"
-    return Problem(
-        code="invalid_arguments", message=message, hint=_mend(issues), issues=tuple(issues)
-    )
+    return Problem(code="invalid_arguments", message=message, hint=_mend(issues), issues=tuple(issues))
 
 
 def _mend(issues: Sequence[Issue]) -> str:

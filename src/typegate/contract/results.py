@@ -6,8 +6,6 @@ and, indented, the text.
 """
 
 import collections.abc
-import inspect
-import json
 import math
 import pathlib
 import re
@@ -20,7 +18,7 @@ import msgspec
 
 from typegate.content import Helper, ToolResult, block_of
 from typegate.contract import problems
-from typegate.contract.adapter import Adapter, adapt
+from typegate.contract.adapter import Adapter, adapt, has_non_finite
 from typegate.contract.schema import SchemaStyle, as_object, publish
 from typegate.contract.signature import EMPTY
 from typegate.contract.validator import Validator
@@ -33,6 +31,7 @@ from typegate.types import (
     EmbeddedResourceContent,
     ImageContent,
     Json,
+    ResourceContents,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -71,35 +70,22 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         """
         if isinstance(value, ToolResult):
             return self._by_hand(value)
-        blocks = _blocks(value)
         if self.judge is None:
-            if blocks is None:
-                blocks = (self._text_of(value),)
-            return CallToolResult(content=blocks)
-        if blocks is not None:
-            raise InvalidResult("returned content blocks although its output schema promises a value")
-        raw = self._written(value)
+            return CallToolResult(content=_blocks(value) or (self._text_of(value),))
+        if block_of(value) is not None:
+            raise InvalidResult("returned a content block although its output schema promises a value")
+        raw = self._written(value, self.judge)
         text = "" if value is None else to_text(raw, self.indent)
         return CallToolResult(content=(TextContent(text),), structured=raw, wraps=self.wraps)
 
-    def _written(self, value: Any) -> bytes:
+    def _written(self, value: Any, judge: Validator) -> bytes:
         """The value as JSON that the output schema admits."""
-        assert self.judge is not None
         adapter = self.adapter
-        if adapter is None or adapter.plain:
-            raw = to_json(value)
-            if _admits(self.judge, value):
-                return raw
-        else:
-            raw = _write(adapter, value)
-        self._judge(msgspec.json.decode(raw))
+        tree = value if adapter is None or adapter.plain else _dumped(adapter, value)
+        raw = to_json(tree)
+        if not _admits(judge, tree):
+            _judge(judge, msgspec.json.decode(raw))
         return raw
-
-    def _judge(self, tree: Json) -> None:
-        assert self.judge is not None
-        if not self.judge.is_valid(tree):
-            wrong = "; ".join(issue.message for issue in self.judge.issues(tree))
-            raise InvalidResult(f"returned what its output schema refuses: {wrong}")
 
     def _text_of(self, value: Any) -> TextContent:
         if value is None:
@@ -114,7 +100,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         if self.judge is not None and not result.is_error:
             if structured is None:
                 raise InvalidResult("returned no structured value although its output schema promises one")
-            self._judge(msgspec.json.decode(structured))
+            _judge(self.judge, msgspec.json.decode(structured))
         if structured is not None and not content:
             content = (TextContent(to_text(structured, self.indent)),)
         wraps = self.wraps if self.judge is not None else structured is not None and structured[:1] != b"{"
@@ -221,12 +207,19 @@ def _refuse_streams(label: str, returns: Any) -> None:
 
 def _blocks(value: Any) -> tuple[ContentBlock, ...] | None:
     """The blocks that a value is or holds, in order; `None` where it is no content."""
-    block = block_of(value) or _as_block(value)
-    if block is not None:
-        return (block,)
-    if not isinstance(value, list | tuple) or not any(block_of(item) or _as_block(item) for item in value):
+    if value.__class__ in _NO_BLOCKS:
+        return None
+    if not isinstance(value, list | tuple):
+        block = block_of(value) or _as_block(value)
+        return None if block is None else (block,)
+    if {item.__class__ for item in value} <= _NO_BLOCKS:
+        return None
+    if not any(block_of(item) or _as_block(item) for item in value):
         return None
     return tuple(_block_or_text(item) for item in value)
+
+
+_NO_BLOCKS: Final = frozenset({str, int, float, bool, type(None), bytes})
 
 
 def _block_or_text(item: Any) -> ContentBlock:
@@ -256,13 +249,12 @@ def _as_block(value: Any) -> ContentBlock | None:
     """A dict that has the full shape of a block, and nothing else, is one (requirement A10)."""
     if value.__class__ is not dict:
         return None
-    needed = _SHAPES.get(value.get("type")) if isinstance(value.get("type"), str) else None
+    kind = value.get("type")
+    needed = _SHAPES.get(kind) if isinstance(kind, str) else None
     if needed is None or not needed <= value.keys() <= needed | _OPTIONAL:
         return None
     try:
-        if value["type"] == "resource":
-            return _as_resource(value)
-        return msgspec.convert(value, _STRUCTS[value["type"]])
+        return _as_resource(value) if kind == "resource" else msgspec.convert(value, _STRUCTS[str(kind)])
     except msgspec.ValidationError:
         return None
 
@@ -270,7 +262,7 @@ def _as_block(value: Any) -> ContentBlock | None:
 def _as_resource(value: dict[str, Any]) -> ContentBlock:
     contents = value["resource"]
     has_text = isinstance(contents, dict) and "text" in contents
-    kind = TextResourceContents if has_text else BlobResourceContents
+    kind: type[ResourceContents] = TextResourceContents if has_text else BlobResourceContents
     rest = {key: item for key, item in value.items() if key not in ("type", "resource")}
     return EmbeddedResourceContent(resource=msgspec.convert(contents, kind), **rest)
 
@@ -294,12 +286,10 @@ def to_json(value: Any) -> bytes:
     """
     try:
         raw = _encode(value)
-    except InvalidResult:
-        raise
     except UnicodeEncodeError:
         return to_json(_without_surrogates(value))
     except RecursionError:
-        raise InvalidResult("returned a value that contains itself, or is nested too deeply") from None
+        raise InvalidResult(_ENDLESS) from None
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidResult(f"returned what is no JSON: {_cause(value, error)}") from None
     if b"null" in raw:
@@ -307,22 +297,20 @@ def to_json(value: Any) -> bytes:
     return raw
 
 
-def _write(adapter: Adapter, value: Any) -> bytes:
-    """A value of a declared type as compact JSON."""
+def _dumped(adapter: Adapter, value: Any) -> Json:
+    """A value of a declared type as a JSON value."""
     _refuse_streaming(value)
     try:
-        raw: bytes = adapter.write(value, by_alias=True, warnings=False)
+        return adapter.dump(value)
     except RecursionError:
-        raise InvalidResult("returned a value that contains itself, or is nested too deeply") from None
+        raise InvalidResult(_ENDLESS) from None
     except ValueError as error:  # pydantic's own, and those of the author's serializers
-        if "surrogates" in str(error):
-            return _write(adapter, _without_surrogates(value))
-        if "ircular" in str(error) or "recursion" in str(error).lower():
-            raise InvalidResult("returned a value that contains itself, or is nested too deeply") from None
+        if "ircular" in str(error):
+            raise InvalidResult(_ENDLESS) from None
         raise InvalidResult(f"returned what is no JSON: {_cause(value, error)}") from None
-    if b"NaN" in raw or b"Infinity" in raw:
-        _refuse_tokens(raw)
-    return raw
+
+
+_ENDLESS: Final = "returned a value that contains itself, or is nested too deeply"
 
 
 def to_text(raw: bytes, indent: int | None) -> str:
@@ -340,7 +328,9 @@ def _hook(value: Any) -> Any:
         return str(value)
     kind = type(value)
     if hasattr(kind, "__pydantic_serializer__"):
-        return msgspec.Raw(_write(adapt(kind), value))
+        tree = _dumped(adapt(kind), value)
+        _refuse_non_finite(tree)
+        return tree
     if isinstance(value, Mapping):
         return dict(value)
     _refuse_streaming(value)
@@ -351,10 +341,19 @@ _encode = msgspec.json.Encoder(enc_hook=_hook).encode
 
 
 def _refuse_streaming(value: Any) -> None:
-    if isinstance(value, Iterator | collections.abc.AsyncIterator | collections.abc.Awaitable):
-        if inspect.isgenerator(value) or inspect.iscoroutine(value):
+    if isinstance(value, _STREAMING):
+        if isinstance(value, types.GeneratorType | types.CoroutineType):
             value.close()
         raise InvalidResult("returned a generator or an iterator; collect it into a list")
+
+
+_STREAMING: Final = (types.GeneratorType, types.AsyncGeneratorType, types.CoroutineType, map, filter, zip)
+
+
+def _judge(judge: Validator, tree: Json) -> None:
+    if not judge.is_valid(tree):
+        wrong = "; ".join(issue.message for issue in judge.issues(tree))
+        raise InvalidResult(f"returned what its output schema refuses: {wrong}")
 
 
 def _admits(judge: Validator, value: Any) -> bool:
@@ -384,32 +383,18 @@ def _without_surrogates(value: Any) -> Any:
         return [_without_surrogates(item) for item in value]
     kind = type(value)
     if hasattr(kind, "__pydantic_serializer__"):
-        return _without_surrogates(kind.__pydantic_serializer__.to_python(value, by_alias=True, warnings=False))
+        return _without_surrogates(_dumped(adapt(kind), value))
     return value
 
 
 def _refuse_non_finite(value: Any) -> None:
-    """msgspec writes NaN as null; write again, with tokens, to tell one from the other."""
-    raw = adapt(Any).write(value, by_alias=True, warnings=False, fallback=lambda other: None)
-    if b"NaN" in raw or b"Infinity" in raw:
-        _refuse_tokens(raw)
-
-
-def _refuse_tokens(raw: bytes) -> None:
-    place = next(_non_finite(json.loads(raw)), None)
-    if place is not None:
-        raise InvalidResult(f"returned NaN or an infinity, which JSON cannot hold, at {place}")
-
-
-def _non_finite(tree: Json, place: str = "$") -> Iterator[str]:
-    if isinstance(tree, float) and not math.isfinite(tree):
-        yield place
-    elif isinstance(tree, dict):
-        for key, item in tree.items():
-            yield from _non_finite(item, f"{place}.{key}")
-    elif isinstance(tree, list):
-        for index, item in enumerate(tree):
-            yield from _non_finite(item, f"{place}[{index}]")
+    """Msgspec writes NaN as null; where there is a null, see what it stands for."""
+    if not has_non_finite(value):
+        return
+    for place, item in _places(value):
+        if isinstance(item, float) and not math.isfinite(item):
+            raise InvalidResult(f"returned NaN or an infinity, which JSON cannot hold, at {place}")
+    raise InvalidResult("returned NaN or an infinity, which JSON cannot hold")
 
 
 def _cause(value: Any, error: Exception) -> str:

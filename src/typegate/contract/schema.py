@@ -50,7 +50,8 @@ def publish(schema: Schema, style: SchemaStyle, side: Literal["input", "output"]
     schema = _map(_without(schema, "title"), _without_titles)
     if side == "input":
         schema = _map(schema, _without_null_unions)
-    return _ordered(_map(_inlined(_with_root(schema), everything=style == "inline"), _ordered))
+    inlined: Schema = _map(_inlined(_with_root(schema), everything=style == "inline"), _ordered)
+    return _ordered(inlined)
 
 
 def as_object(schema: Schema) -> Schema:
@@ -85,7 +86,8 @@ def without_bad_defaults(schema: Schema, accepts: Callable[[Schema, Json], bool]
         rest = _without(node, "default")
         return node if accepts({**rest, "$defs": definitions}, node["default"]) else rest
 
-    return _map(schema, check)
+    checked: Schema = _map(schema, check)
+    return checked
 
 
 # --- walking -------------------------------------------------------------------------------------
@@ -185,9 +187,13 @@ def _without_null(node: Schema) -> Schema:
 
 
 def _ordered(node: Schema) -> Schema:
-    first = {key: node[key] for key in _ORDER if key in node}
+    first: Schema = {key: node[key] for key in _ORDER if key in node}
     last = {"$defs": node["$defs"]} if node.get("$defs") else {}
-    return {**first, **{key: value for key, value in node.items() if key not in first and key != "$defs"}, **last}
+    return {
+        **first,
+        **{key: value for key, value in node.items() if key not in first and key != "$defs"},
+        **last,
+    }
 
 
 # --- definitions ---------------------------------------------------------------------------------

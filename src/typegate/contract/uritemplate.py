@@ -33,9 +33,10 @@ Who gets which character, when two variables could share the text:
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, Self, cast
+from typing import Final, Self, cast
 from urllib.parse import quote, unquote
+
+import msgspec
 
 __all__ = ["MAX_URI", "TemplateError", "UriTemplate", "is_template"]
 
@@ -47,7 +48,7 @@ class TemplateError(ValueError):
     """A template, or a value to expand, that this module will not guess about."""
 
 
-class _Writing(NamedTuple):
+class _Writing(msgspec.Struct, frozen=True):
     """One row of RFC 6570 appendix A: how `expand` writes an operator.
 
     `if_empty` follows a key without value; where variables are not `named`, only the keys of a
@@ -61,7 +62,7 @@ class _Writing(NamedTuple):
     kept: str
 
 
-class _Reading(NamedTuple):
+class _Reading(msgspec.Struct, frozen=True):
     """What `match` lets a variable take: see the table at the head of the file."""
 
     barred: str  # not in the raw text
@@ -105,8 +106,7 @@ _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 _NEVER_SAFE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\\]|\A[A-Za-z]:")
 
 
-@dataclass(frozen=True, slots=True)
-class _Variable:
+class _Variable(msgspec.Struct, frozen=True):
     """One variable of an expression; `reading` depends on what stands before it."""
 
     name: str
@@ -120,8 +120,7 @@ class _Variable:
         return _WRITINGS[self.operator]
 
 
-@dataclass(frozen=True, slots=True)
-class _Expression:
+class _Expression(msgspec.Struct, frozen=True):
     """The inside of one pair of braces."""
 
     operator: str
@@ -131,8 +130,7 @@ class _Expression:
 _Parts = tuple[str | _Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(msgspec.Struct, frozen=True):
     """Fixed texts and the variables between them: one more text than variables."""
 
     literals: tuple[str, ...]
@@ -163,8 +161,7 @@ class _Pattern:
         return pieces
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(msgspec.Struct, frozen=True):
     """The `{?...}` and `{&...}` of a template: how it begins, and its variables by key."""
 
     mark: str
@@ -193,8 +190,7 @@ class _Query:
         return [(self.variables[key], raws) for key, raws in found.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(msgspec.Struct, frozen=True):
     """What `parse` has worked out: the parts for `expand`, the sections for `match`."""
 
     parts: _Parts
@@ -203,8 +199,7 @@ class _Plan:
     tail: _Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class UriTemplate:
+class UriTemplate(msgspec.Struct, frozen=True, eq=False):
     """A URI template (RFC 6570), made by `UriTemplate.parse`; frozen and hashable.
 
     Attributes:
@@ -216,11 +211,24 @@ class UriTemplate:
     """
 
     text: str
-    variables: tuple[str, ...] = field(compare=False)
-    required: frozenset[str] = field(compare=False)
-    exploded: frozenset[str] = field(compare=False)
+    variables: tuple[str, ...]
+    required: frozenset[str]
+    exploded: frozenset[str]
     allow_unsafe: frozenset[str]
-    _plan: _Plan = field(compare=False, repr=False)
+    _plan: _Plan
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UriTemplate) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __repr__(self) -> str:
+        return f"UriTemplate({self.text!r})"
+
+    @property
+    def _identity(self) -> tuple[str, frozenset[str]]:
+        return self.text, self.allow_unsafe
 
     @classmethod
     def parse(cls, text: str, unsafe: Iterable[str] = ()) -> Self:
@@ -301,9 +309,7 @@ class UriTemplate:
         Raises:
             TemplateError: A value has no text form here, or a list or mapping is given to `{x:n}`.
         """
-        written = (
-            part if isinstance(part, str) else _expanded(part, values) for part in self._plan.parts
-        )
+        written = (part if isinstance(part, str) else _expanded(part, values) for part in self._plan.parts)
         return "".join(written)
 
 
@@ -405,9 +411,9 @@ def _tokens(parts: Iterable[str | _Expression]) -> Iterator[str | _Variable]:
         if isinstance(part, str):
             yield part
             continue
-        first, separator, named, _, _ = _WRITINGS[part.operator]
+        writing = _WRITINGS[part.operator]
         for index, variable in enumerate(part.variables):
-            yield (separator if index else first) + (variable.name if named else "")
+            yield (writing.separator if index else writing.first) + (variable.name if writing.named else "")
             yield variable
 
 
@@ -433,7 +439,8 @@ def _without_ampersand(variable: _Variable) -> _Variable:
     reading = variable.reading
     if not reading.barred:
         return variable
-    return replace(variable, reading=reading._replace(barred=reading.barred + "&"))
+    narrower = msgspec.structs.replace(reading, barred=reading.barred + "&")
+    return msgspec.structs.replace(variable, reading=narrower)
 
 
 def _refuse_twin_spans(text: str, pattern: _Pattern) -> None:
@@ -505,8 +512,7 @@ def _split(plan: _Plan, text: str) -> list[tuple[_Variable, list[str]]] | None:
         return None
     variables = plan.head.variables + plan.tail.variables
     return [
-        (variable, _pieces(variable, raw))
-        for variable, raw in zip(variables, head + tail, strict=True)
+        (variable, _pieces(variable, raw)) for variable, raw in zip(variables, head + tail, strict=True)
     ] + query
 
 
@@ -550,11 +556,10 @@ def _is_safe(value: str, *, spans: bool) -> bool:
 
 
 def _expanded(expression: _Expression, values: Mapping[str, object]) -> str:
-    first, separator, _, _, _ = _WRITINGS[expression.operator]
+    writing = _WRITINGS[expression.operator]
+    first, separator = writing.first, writing.separator
     written = [
-        text
-        for variable in expression.variables
-        for text in _written(variable, values.get(variable.name))
+        text for variable in expression.variables for text in _written(variable, values.get(variable.name))
     ]
     return first + separator.join(written) if written else ""
 
@@ -614,9 +619,7 @@ def _quoted(variable: _Variable, text: str, kept: str) -> str:
     """
     pieces = _ESCAPE.split(text) if kept == _RESERVED else [text]
     try:
-        return "".join(
-            piece if index % 2 else quote(piece, safe=kept) for index, piece in enumerate(pieces)
-        )
+        return "".join(piece if index % 2 else quote(piece, safe=kept) for index, piece in enumerate(pieces))
     except UnicodeEncodeError as error:
         fault = f"the variable {variable.name!r} has a lone surrogate, which UTF-8 cannot write"
         raise TemplateError(f"{fault}. Give it well-formed text.") from error

@@ -13,6 +13,7 @@ import jsonschema_rs
 
 from typegate.contract import problems
 from typegate.contract.problems import Path
+from typegate.contract.schema import subschemas
 from typegate.errors import RegistrationError
 from typegate.types import Issue, Json
 
@@ -55,10 +56,11 @@ class Validator:
         self._schema = schema
         self._whole = f"the {subject}"
         self._word = "argument" if subject == "arguments" else "field"
+        formats: dict[str, Any] = {}
+        if any("format" in node for node in subschemas(schema)):
+            formats = {"formats": _FORMATS, "validate_formats": True}
         try:
-            self._compiled = jsonschema_rs.validator_for(
-                schema, formats=_FORMATS, validate_formats=True, retriever=_refuse
-            )
+            self._compiled = jsonschema_rs.validator_for(schema, retriever=_refuse, **formats)
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             raise RegistrationError(f"{label} is no JSON Schema that can be used: {_reason(error)}") from None
         self.is_valid: Any = self._compiled.is_valid
@@ -78,7 +80,9 @@ class Validator:
         node = self._node(error.schema_path)
         if keyword == "required":
             name = facts["property"]
-            yield problems.missing((*path, name), self._flat(node.get("properties", {}).get(name)), self._word)
+            yield problems.missing(
+                (*path, name), self._flat(node.get("properties", {}).get(name)), self._word
+            )
         elif "unexpected" in facts:
             for name in facts["unexpected"]:
                 yield problems.unexpected((*path, name), node.get("properties", {}), self._word)
@@ -91,7 +95,9 @@ class Validator:
         else:
             yield self._violated(keyword, path, _fact(error), node, error.instance)
 
-    def _union(self, error: Any, path: Path, branches: Sequence[Sequence[Any]], node: Json) -> Iterable[Issue]:
+    def _union(
+        self, error: Any, path: Path, branches: Sequence[Sequence[Any]], node: Json
+    ) -> Iterable[Issue]:
         """A union failed: say what its closest branch lacks, or name all the forms it may take."""
         inside = [branch for branch in branches if not any(_is_other_kind(each, path) for each in branch)]
         if not inside:
@@ -101,7 +107,9 @@ class Validator:
         tag = _common_tag(inside)
         if tag is not None:
             options = [option for branch in inside for option in _tag_options(branch, tag)]
-            yield self._violated("enum", tag, options, {"enum": options}, _at(error.instance, tag[len(path) :]))
+            yield self._violated(
+                "enum", tag, options, {"enum": options}, _at(error.instance, tag[len(path) :])
+            )
             return
         for each in min(inside, key=_distance):
             yield from self._translate(each)

@@ -22,6 +22,7 @@ class Channel(Protocol):
     @property
     def session(self) -> Session | None:
         """What a handshake client has settled; `None` for a stateless one."""
+        ...
 
     def notify(self, peer: Peer, method: str, params: dict[str, Json]) -> None:
         """Send a notification; never blocks, and may be called from any thread."""
@@ -31,9 +32,10 @@ class Channel(Protocol):
 
     def waits(self, request: Request) -> bool:
         """Whether somebody still wants the answer to *request*."""
+        ...
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """One request on its way to a handler.
 
     Attributes:

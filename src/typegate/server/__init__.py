@@ -1,0 +1,1 @@
+"""What a server offers, and what happens when it is asked for it."""

@@ -4,7 +4,6 @@ The law of the file: everything that can be known of a component before it is ca
 a call only looks up.
 """
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -99,12 +98,12 @@ class Callback(msgspec.Struct, frozen=True, kw_only=True):
     is_async: bool = False
     inline: bool = False
 
-    def bound(self, values: dict[str, Any]) -> Callable[[], Any]:
-        """The call with its values, ready to be made."""
+    def __call__(self, values: dict[str, Any]) -> Any:
+        """Call the function with its values."""
         if not self.positional:
-            return functools.partial(self.function, **values)
+            return self.function(**values)
         first = [values.pop(name) for name in self.positional if name in values]
-        return functools.partial(self.function, *first, **values)
+        return self.function(*first, **values)
 
 
 class ToolPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,7 +283,9 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
     takes = {parameter.wire_name for parameter in signature.parameters}
     for argument in given:
         if argument.name not in takes and signature.extra is EMPTY:
-            raise RegistrationError(f"prompt '{name}' lists '{argument.name}', which its function does not take")
+            raise RegistrationError(
+                f"prompt '{name}' lists '{argument.name}', which its function does not take"
+            )
     derived = [
         PromptArgument(
             name=parameter.wire_name,
@@ -370,4 +371,3 @@ def _callback(
         is_async=signature.is_async,
         inline=options.inline,
     )
-

@@ -37,7 +37,7 @@ _KINDS: Final = {
 }
 
 
-def failure(call: Call, error: Exception) -> Result | ProtocolError:
+def failure(call: Call, error: BaseException) -> Result | ProtocolError:
     """What answers a call that ended with *error*."""
     if isinstance(error, ProtocolError):
         return error
@@ -69,7 +69,7 @@ def refusal(problem: Problem, plan: ToolPlan, flagged: bool = True) -> CallToolR
     )
 
 
-def _problem(call: Call, error: Exception) -> Problem:
+def _problem(call: Call, error: BaseException) -> Problem:
     name = _subject(call)
     if isinstance(error, InvalidArguments):
         return invalid_arguments(name, error.issues)
@@ -100,7 +100,7 @@ def _subject(call: Call) -> str:
     return str(call.target.key) if call.target is not None else call.request.method
 
 
-def _protocol_error(call: Call, error: Exception, problem: Problem) -> ProtocolError:
+def _protocol_error(call: Call, error: BaseException, problem: Problem) -> ProtocolError:
     data: dict[str, Json] = {PROBLEM_KEY: msgspec.to_builtins(problem)}
     if isinstance(error, ToolError) and call.request.method == "resources/read":
         return ResourceNotFound(problem.message, {"uri": call.request.params.get("uri"), **data})

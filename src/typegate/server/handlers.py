@@ -5,6 +5,7 @@ It knows nothing of revisions, transports or JSON-RPC.
 """
 
 import asyncio
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
@@ -63,6 +64,7 @@ class Runs(Protocol):
 
     def run(self, function: Callable[[], Any]) -> Awaitable[Any]:
         """Call it there, with the context variables of the caller, and give its result back."""
+        ...
 
 
 class Service(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,34 +104,44 @@ def dispatcher(service: Service) -> Handler:
 
 def find_target(catalogue: Catalogue, request: jsonrpc.Request) -> tuple[Any, Mapping[str, Any]]:
     """The component that a request names, and what its URI says, looked up once."""
-    method, params = request.method, request.params
-    if method == "tools/call":
-        return _get(catalogue.tools, params.get("name")), {}
-    if method == "resources/read":
-        uri = params.get("uri")
-        return catalogue.find_resource(uri) if isinstance(uri, str) else (None, {})
-    if method == "prompts/get":
-        return _get(catalogue.prompts, params.get("name")), {}
-    return None, {}
+    names = NAMES.get(request.method)
+    named = request.params.get(names) if names is not None else None
+    if not isinstance(named, str):
+        return None, _NO_VARIABLES
+    if request.method == "tools/call":
+        return catalogue.tools.get(named), _NO_VARIABLES
+    if request.method == "prompts/get":
+        return catalogue.prompts.get(named), _NO_VARIABLES
+    return catalogue.find_resource(named)
 
 
-def _get(registry: Registry[Any], name: Json) -> Any:
-    return registry.get(name) if isinstance(name, str) else None
+NAMES: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The member of the params that names a component."""
+
+_NO_VARIABLES: Final[Mapping[str, Any]] = {}
 
 
 # --- calling an author's function ----------------------------------------------------------------
 
 
-async def invoke(service: Service, call: Call, callback: Callback, values: dict[str, Any]) -> Any:
+def invoke(service: Service, call: Call, callback: Callback, values: dict[str, Any]) -> Awaitable[Any]:
     """Call a function with its values and, where it wants one, the context."""
     if callback.injected:
         context: Context[Any] = Context(call, service.lifespan)
         for name in callback.injected:
             values[name] = context
-    bound = callback.bound(values)
     if callback.is_async:
-        return await bound()
-    value = bound() if callback.inline else await service.workers.run(bound)
+        coroutine: Awaitable[Any] = callback(values)
+        return coroutine
+    return _invoke_plain(service, callback, values)
+
+
+async def _invoke_plain(service: Service, callback: Callback, values: dict[str, Any]) -> Any:
+    """Call a plain function; one that wraps a coroutine function gives something to wait for."""
+    if callback.inline:
+        value = callback(values)
+    else:
+        value = await service.workers.run(functools.partial(callback, values))
     return await value if inspect.isawaitable(value) else value
 
 
@@ -147,11 +159,11 @@ async def call_tool(service: Service, call: Call) -> Result:
         raise InvalidParams(f"Unknown tool: {shown(name)}")
     tree = request.params.get("arguments")
     if tree is None:
-        values = plan.arguments.bind({}, b"{}")
+        values = plan.arguments.bind({}, lambda: b"{}")
     elif tree.__class__ is not dict:
         raise InvalidParams("Invalid params: 'arguments' must be an object")
     elif request.sound:
-        values = plan.arguments.bind(tree, jsonrpc.raw_arguments(request))
+        values = plan.arguments.bind(tree, lambda: jsonrpc.raw_arguments(request))
     else:
         raise InvalidArguments([_out_of_range(path) for path in jsonrpc.unrepresentable(tree)])
     value = await invoke(service, call, plan.callback, values)
@@ -240,11 +252,12 @@ async def get_prompt(service: Service, call: Call) -> Result:
 def _message(value: Any) -> PromptMessageData:
     if isinstance(value, PromptMessageData):
         return value
-    role, content = (value.role, value.content) if isinstance(value, PromptMessage) else ("user", value)
+    message = value if isinstance(value, PromptMessage) else PromptMessage(value)
+    content: Any = message.content
     block = block_of(content)
     if block is None:
         block = TextContent(content if isinstance(content, str) else to_text(to_json(content), 2))
-    return PromptMessageData(role=role, content=block)
+    return PromptMessageData(role=message.role, content=block)
 
 
 async def complete(service: Service, call: Call) -> Result:
@@ -360,7 +373,9 @@ def _honoured(service: Service, asked: ListenFilter) -> dict[str, Json]:
         for kind, (_, name, attribute) in CHANGES.items()
         if getattr(asked, attribute) and kind in service.capabilities
     }
-    uris = [uri for uri in asked.resource_subscriptions if service.catalogue.find_resource(uri)[0] is not None]
+    uris = [
+        uri for uri in asked.resource_subscriptions if service.catalogue.find_resource(uri)[0] is not None
+    ]
     if uris:
         found["resourceSubscriptions"] = uris
     return found

@@ -31,10 +31,12 @@ class Plan(Protocol):
     @property
     def key(self) -> str:
         """What it is looked up by."""
+        ...
 
     @property
     def listed(self) -> Listed:
         """What a listing shows of it."""
+        ...
 
 
 P = TypeVar("P", bound=Plan)
@@ -139,5 +141,3 @@ class Catalogue:
             if variables is not None:
                 return plan, variables
         return None, {}
-
-

@@ -9,7 +9,7 @@ import contextlib
 import itertools
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -108,7 +108,9 @@ class Client:
         notifications: (method, params) of every notification that came, in order.
     """
 
-    def __init__(self, serving: Serving, version: str, principal: Principal | None, log_level: LogLevel | None) -> None:
+    def __init__(
+        self, serving: Serving, version: str, principal: Principal | None, log_level: LogLevel | None
+    ) -> None:
         self._version = VERSIONS[version]
         self._log_level = log_level
         self._ids = itertools.count(1)
@@ -257,12 +259,21 @@ class Client:
 
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
         """Fill a prompt in."""
-        return PromptResult(await self.request("prompts/get", {"name": name, "arguments": dict(arguments or {})}))
+        return PromptResult(
+            await self.request("prompts/get", {"name": name, "arguments": dict(arguments or {})})
+        )
 
     async def complete(
         self, ref: Mapping[str, str], argument: str, value: str, others: Mapping[str, str] | None = None
     ) -> list[str]:
-        """Ask for suggestions: *ref* is `{"type": "ref/prompt", "name": ...}` or `{"type": "ref/resource", "uri": ...}`."""
+        """Ask for suggestions.
+
+        Args:
+            ref: `{"type": "ref/prompt", "name": ...}` or `{"type": "ref/resource", "uri": ...}`.
+            argument: the argument or variable.
+            value: what was typed so far.
+            others: the other arguments, as far as they are settled.
+        """
         params: dict[str, Json] = {"ref": dict(ref), "argument": {"name": argument, "value": value}}
         if others is not None:
             params["context"] = {"arguments": dict(others)}

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -48,6 +48,7 @@ class Sink(Protocol):
     @property
     def full(self) -> bool:
         """Whether more waits to be taken than there should be."""
+        ...
 
     def write(self, message: bytes) -> None:
         """Take one message; never blocks."""
@@ -93,17 +94,19 @@ class Runner:
             event: Event = self._connection.refuse(InvalidRequest("The message is larger than the limit"))
         else:
             event = self._connection.receive(line)
-        kind = event.__class__
-        if kind is RequestReceived:
-            self._start(self._respond(event), event.request.id)
-        elif kind is Malformed:
+        if isinstance(event, RequestReceived):
+            self._start(self._answer(event, self._sink.write), event.request.id)
+        elif isinstance(event, Malformed):
             self._sink.write(event.reply)
-        elif kind is CancelRequested:
-            task = self._running.get(event.id)
-            if task is not None:
-                task.cancel()
-        elif kind is Batch:
+        elif isinstance(event, CancelRequested):
+            self._cancel(event.id)
+        elif isinstance(event, Batch):
             self._start(self._respond_to_batch(event), None)
+
+    def _cancel(self, id_: Id) -> None:
+        task = self._running.get(id_)
+        if task is not None:
+            task.cancel()
 
     def _start(self, coroutine: Coroutine[Any, Any, None], id_: Id | None) -> None:
         task = _started(coroutine, self._loop)
@@ -121,26 +124,21 @@ class Runner:
 
     # --- one request
 
-    async def _respond(self, received: RequestReceived) -> None:
-        reply = await self._answer(received)
-        if reply is not None:
-            self._sink.write(reply)
-
     async def _respond_to_batch(self, batch: Batch) -> None:
         """Answer the members together; the answers travel as one array (2025-03-26)."""
         waiting = [event for event in batch.events if isinstance(event, RequestReceived)]
         for event in batch.events:
-            if isinstance(event, CancelRequested) and event.id in self._running:
-                self._running[event.id].cancel()
+            if isinstance(event, CancelRequested):
+                self._cancel(event.id)
         replies = [event.reply for event in batch.events if isinstance(event, Malformed)]
-        replies += [reply for reply in await asyncio.gather(*map(self._answer, waiting)) if reply is not None]
+        await asyncio.gather(*(self._answer(event, replies.append) for event in waiting))
         if replies:
             self._sink.write(b"[%b]" % b",".join(replies))
 
-    async def _answer(self, received: RequestReceived) -> bytes | None:
+    async def _answer(self, received: RequestReceived, write: Callable[[bytes], None]) -> None:
         """Look up what is meant, pass the guards, run, and put the outcome in the words of the client.
 
-        `None`: the client cancelled, and wants no answer.
+        Nothing is written for a request that the client has cancelled.
         """
         request = received.request
         target, variables = find_target(self._service.catalogue, request)
@@ -151,14 +149,16 @@ class Runner:
         except asyncio.CancelledError:
             if self._connection.waits(request):
                 raise  # the server is going away
-            return None
-        except (Exception, SystemExit) as error:
+            return
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (every answer that is no result is made here)
             outcome = failure(call, error)
         try:
-            return self._connection.reply(received, outcome)
+            reply = self._connection.reply(received, outcome)
         except Exception:
             log.exception("the answer to '%s' cannot be written", request.method)
-            return self._connection.reply(received, InternalError("The answer cannot be written"))
+            reply = self._connection.reply(received, InternalError("The answer cannot be written"))
+        if reply is not None:
+            write(reply)
 
     # --- the channel of a call
 

@@ -155,6 +155,7 @@ class _Writer:
         self._rest = memoryview(b"")
         self._scheduled = False
         self._waiting: asyncio.Event | None = None
+        self._emptied: asyncio.Event | None = None
         self.corked = False
         self.closed = False
         self._nonblocking = _is_stream(os.fstat(target)) and os.name == "posix"
@@ -221,16 +222,19 @@ class _Writer:
 
     def _release(self) -> None:
         self._drained()
+        if self._emptied is not None and self._size == 0:
+            self._emptied.set()
         if self._waiting is not None:
             self._waiting.set()
             self._waiting = None
 
     async def finish(self, seconds: float) -> None:
         """Give the client time to take what is left."""
-        deadline = self._loop.time() + seconds
         self.flush()
-        while not self.empty and not self.closed and self._loop.time() < deadline:
-            await asyncio.sleep(0.01)
+        if not self.empty and not self.closed:
+            self._emptied = asyncio.Event()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._emptied.wait(), seconds)
 
     def close(self) -> None:
         """Write no more, and leave the descriptor as it was."""

@@ -1,0 +1,1 @@
+"""The protocol core: bytes and messages, without waiting and without I/O."""

@@ -48,9 +48,6 @@ CAPABILITIES_KEY: Final = PREFIX + "clientCapabilities"
 CLIENT_KEY: Final = PREFIX + "clientInfo"
 LEVEL_KEY: Final = PREFIX + "logLevel"
 
-_PEERS: Final = 64
-"""How many different stateless clients of one stream are remembered, so that they are read only once."""
-
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """The client as a request sees it: its revision, what it can do, and who it says it is."""
@@ -77,14 +74,27 @@ class Session:
         self.subscriptions: set[str] = set()
 
 
-class Terms(msgspec.Struct, frozen=True):
-    """What a server brings to each of its connections: who it is, and what it advertised."""
+class Terms:
+    """What a server brings to each of its connections: who it is, and what it advertised.
 
-    identity: Identity
-    capabilities: Mapping[str, Json]
+    Attributes:
+        identity: its name and looks.
+        methods: what may be called, by the rank of the client's revision.
+    """
+
+    def __init__(self, identity: Identity, capabilities: Mapping[str, Json]) -> None:
+        self.identity = identity
+        self.methods = [
+            {
+                name: method
+                for name, method in METHODS.items()
+                if method.exists_in(version) and _advertised(method, capabilities)
+            }
+            for version in VERSIONS.values()
+        ]
 
 
-class RequestReceived(msgspec.Struct, frozen=True):
+class RequestReceived(msgspec.Struct, frozen=True, gc=False):
     """A request to be answered."""
 
     request: Request
@@ -137,7 +147,8 @@ class Connection:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._in_flight: dict[Id, RequestReceived] = {}
-        self._peers: dict[bytes, Peer] = {}
+        self._told: tuple[Json, Json, Json] = (None, None, None)
+        self._stateless_peer: Peer | None = None
         self._null_id = True
         self.session: Session | None = None
 
@@ -147,22 +158,21 @@ class Connection:
         """What a message means."""
         try:
             message = jsonrpc.decode(line)
+            if isinstance(message, Request):
+                return self._request(message)
             if isinstance(message, list):
                 return self._batch(message)
-            return self._event(message)
-        except (ParseError, InvalidRequest) as error:
-            return self._malformed(error, getattr(error, "id", None))
+        except ParseError as error:
+            return self._malformed(error, None)
+        except InvalidRequest as error:
+            return self._malformed(error, error.request_id)
+        if isinstance(message, Notification):
+            return self._notification(message)
+        return _IGNORED  # an answer to a request that was never sent
 
     def refuse(self, error: ProtocolError) -> Malformed:
         """What never became a message, such as a line that is too long."""
         return self._malformed(error, None)
-
-    def _event(self, message: jsonrpc.Message) -> Event:
-        if message.__class__ is Request:
-            return self._request(message)
-        if message.__class__ is Notification:
-            return self._notification(message)
-        return _IGNORED  # an answer to a request that was never sent
 
     def _batch(self, members: list[bytes]) -> Event:
         if self.session is None or not self.session.peer.version.batches:
@@ -180,9 +190,12 @@ class Connection:
             if request.id in self._in_flight:
                 raise InvalidRequest("A request with this id is still under way", request.id)
             peer = self._peer(request)
-            received = RequestReceived(request, self._method(request, peer), peer)
+            method = self._terms.methods[peer.version.rank].get(request.method)
+            if method is None:
+                raise MethodNotFound(f"Method not found: {shown(request.method)}")
         except ProtocolError as error:
             return self._malformed(error, request.id, request)
+        received = RequestReceived(request, method, peer)
         self._in_flight[request.id] = received
         return received
 
@@ -191,7 +204,7 @@ class Connection:
         meta = request.params.get("_meta")
         if request.method == "initialize":
             return self._handshake(request)
-        if meta.__class__ is dict and VERSION_KEY in meta:
+        if isinstance(meta, dict) and VERSION_KEY in meta:
             return self._stateless(meta)
         if self.session is not None:
             return self.session.peer
@@ -216,31 +229,14 @@ class Connection:
 
     def _stateless(self, meta: dict[str, Json]) -> Peer:
         """The client as its request describes it; one that was read before is not read again."""
-        told = {key: meta.get(key) for key in (VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY)}
-        known = jsonrpc.dumps(told)
-        peer = self._peers.get(known)
-        if peer is None:
-            peer = _read_peer(meta)
-            if len(self._peers) >= _PEERS:
-                self._peers.clear()
-            self._peers[known] = peer
+        told = (meta[VERSION_KEY], meta.get(CAPABILITIES_KEY), meta.get(CLIENT_KEY))
+        if told == self._told and self._stateless_peer is not None:
+            return self._stateless_peer
+        peer = _read_peer(*told)
+        self._told, self._stateless_peer = told, peer
         if self.session is None:
             self._null_id = peer.version.null_id
         return peer
-
-    def _method(self, request: Request, peer: Peer) -> Method:
-        method = METHODS.get(request.method)
-        if method is None or not method.exists_in(peer.version) or not self._advertised(method):
-            raise MethodNotFound(f"Method not found: {shown(request.method)}")
-        return method
-
-    def _advertised(self, method: Method) -> bool:
-        place: Json = self._terms.capabilities
-        for key in method.capability:
-            place = place.get(key)
-            if place is None or place is False:
-                return False
-        return True
 
     def _notification(self, notification: Notification) -> Event:
         if notification.method == "notifications/cancelled":
@@ -288,17 +284,25 @@ class Connection:
         return Malformed(reply, error, request)
 
 
-def _read_peer(meta: dict[str, Json]) -> Peer:
+def _advertised(method: Method, capabilities: Mapping[str, Json]) -> bool:
+    place: Json = capabilities
+    for key in method.capability:
+        place = place.get(key)
+        if place is None or place is False:
+            return False
+    return True
+
+
+def _read_peer(name: Json, capabilities: Json, info: Json) -> Peer:
     """Check the stateless envelope (checklist 1.5, rows 1 to 3)."""
-    name, capabilities = meta[VERSION_KEY], meta.get(CAPABILITIES_KEY)
     if not isinstance(name, str):
         raise InvalidParams(f"'{VERSION_KEY}' must be a string")
     if not isinstance(capabilities, dict):
         raise InvalidParams(f"'params._meta' must hold '{CAPABILITIES_KEY}', an object")
     client = None
-    if meta.get(CLIENT_KEY) is not None:
+    if info is not None:
         try:
-            client = msgspec.convert(meta[CLIENT_KEY], Implementation)
+            client = msgspec.convert(info, Implementation)
         except msgspec.ValidationError:
             raise InvalidParams(f"'{CLIENT_KEY}' must hold a 'name' and a 'version'") from None
     if name not in MODERN:
@@ -314,4 +318,3 @@ def _error_object(error: ProtocolError, version: Version) -> dict[str, Json]:
     if error.data is not None:
         made["data"] = error.data
     return made
-

@@ -38,6 +38,10 @@ class LineDecoder:
         """The lines that *chunk* completes, without their line ends."""
         lines = chunk.split(b"\n")
         rest = lines.pop()
+        if self._started and not self._parts and not self._skipping and len(chunk) <= self._limit:
+            if rest:
+                self._keep(rest)
+            return [line for line in lines if line and line != b"\r"]  # JSON takes a CR for white space
         found: list[bytes | TooLong] = []
         for line in lines:
             if self._parts or self._skipping:
@@ -78,4 +82,4 @@ class LineDecoder:
         if not self._started:
             line = line.removeprefix(_BOM)
             self._started = bool(line)
-        return line.rstrip(b" \t\r") if line[-1:] in (b"\r", b" ", b"\t") else line
+        return b"" if line == b"\r" else line

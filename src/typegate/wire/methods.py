@@ -186,5 +186,5 @@ def convert(params: Json, kind: type[P]) -> P:
 
 
 def _without_values(text: str) -> str:
-    """msgspec quotes a bad enum or tag value; everything else it says is about types."""
-    return text if "Invalid" not in text else f"Invalid value{text[text.rfind(' - at'):]}"
+    """Msgspec quotes a bad enum or tag value; everything else it says is about types."""
+    return text if "Invalid" not in text else f"Invalid value{text[text.rfind(' - at') :]}"

@@ -102,7 +102,11 @@ def _call_tool(result: CallToolResult, method: Method, version: Version, identit
 
 def _list(result: ListResult, method: Method, version: Version, identity: Identity) -> bytes:
     members = b'"%b":%b' % (LIST_KEYS[method.name], result.items)
-    return members if result.next_cursor is None else b'%b,"nextCursor":%b' % (members, dumps(result.next_cursor))
+    return (
+        members
+        if result.next_cursor is None
+        else b'%b,"nextCursor":%b' % (members, dumps(result.next_cursor))
+    )
 
 
 def _members(value: dict[str, Json]) -> bytes:
