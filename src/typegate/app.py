@@ -6,14 +6,13 @@ room that knows what to do with it; nothing is decided here.
 
 import asyncio
 import contextlib
-import inspect
 import logging
 import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import FrameType
-from typing import Any, Final, Literal, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, get_args, overload
 
 from typegate.contract.gate import DEFAULT_GATE, Gate
 from typegate.contract.schema import SchemaStyle
@@ -32,7 +31,7 @@ from typegate.server.components import (
 )
 from typegate.server.context import Context
 from typegate.server.handlers import Service, dispatcher
-from typegate.server.registry import Catalogue, OnDuplicate
+from typegate.server.registry import Catalogue, OnDuplicate, Plan, Registry
 from typegate.transports import memory, stdio
 from typegate.transports.runner import Serving
 from typegate.transports.stdio import StdioOptions
@@ -56,20 +55,47 @@ __all__ = ["MCPServer", "tool"]
 log: Final = logging.getLogger("typegate")
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = TypeVar("P", bound=Plan)
 Lifespan = Callable[["MCPServer"], AbstractAsyncContextManager[Any]]
 
 MARK: Final = "__typegate_tool__"
 
 
-def _options(values: Mapping[str, Any], frame: FrameType | None = None) -> Options:
-    """The options of a decorator as one value; collections become frozen, unset ones stay out."""
-    frozen = {"scopes": frozenset, "tags": frozenset, "unsafe": frozenset, "icons": tuple}
-    made = {
-        key: frozen[key](value) if key in frozen else value
-        for key, value in values.items()
-        if value is not None and key in Options.__struct_fields__
-    }
+def _options(kind: str, values: Mapping[str, Any], frame: FrameType | None = None) -> Options:
+    """The options of a decorator as one value; collections become frozen, unset ones stay out.
+
+    Raises:
+        ConfigurationError: an option does not exist in this version, or is of the wrong kind.
+    """
+    made: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in _BELONGS[kind]:
+            raise ConfigurationError(f"{key}= is no option of a {kind} in this version of typegate")
+        if value is None:
+            continue
+        if key in _COLLECTIONS and isinstance(value, str):
+            raise ConfigurationError(f"{key}= takes a list: {key}=[{value!r}]")
+        if key == "gate" and not isinstance(value, Gate):
+            raise ConfigurationError("gate= takes a Gate(...)")
+        made[key] = _COLLECTIONS[key](value) if key in _COLLECTIONS else value
     return Options(**made, local_names=dict(frame.f_locals) if frame is not None else {})
+
+
+_COLLECTIONS: Final[dict[str, Callable[[Any], Any]]] = {
+    "scopes": frozenset,
+    "tags": frozenset,
+    "unsafe": frozenset,
+    "icons": tuple,
+}
+_OPTIONS: Final = frozenset(Options.__struct_fields__) - {"local_names"}
+_BELONGS: Final = {
+    "tool": _OPTIONS - {"uri", "mime_type", "size", "unsafe", "arguments"},
+    "resource": _OPTIONS - {"schema", "output_schema", "structured_output", "gate", "arguments"},
+    "prompt": _OPTIONS
+    - {"uri", "mime_type", "size", "unsafe", "schema", "output_schema", "structured_output"}
+    - {"gate", "annotations"},
+}
+"""Which options belong to which decorator."""
 
 
 def _caller(depth: int = 2) -> FrameType:
@@ -87,8 +113,9 @@ class MCPServer:
         instructions: what a model should know of the server.
         lifespan: `lifespan(server)` gives an async context manager that is open while the server runs;
             what it yields is `ctx.lifespan`.
-        redactor: redaction is not part of this version: `None` only.
-        audit: the audit log is not part of this version: `None` only.
+        redactor: not part of this version, nor are `audit`, `access`, `rate_limit`, `limits` and `auth`:
+            `None` only.
+        on_missing_scope: `hide`: who lacks a scope of a component does not learn that it exists.
         gate: how arguments are judged.
         schema_style: `compact`, `inline` or `pydantic`; see `Schemas` in the documentation.
         on_duplicate: what happens when a name is registered again: `warn` keeps the first.
@@ -117,6 +144,7 @@ class MCPServer:
         rate_limit: None = None,
         limits: None = None,
         auth: None = None,
+        on_missing_scope: Literal["hide"] = "hide",
         gate: Gate = Gate(),  # noqa: B008  (frozen)
         schema_style: SchemaStyle = "compact",
         on_duplicate: OnDuplicate = "warn",
@@ -128,6 +156,11 @@ class MCPServer:
         for option, value in {**unbuilt, "limits": limits, "auth": auth}.items():
             if value is not None:
                 raise ConfigurationError(f"{option}= is not part of this version of typegate; leave it out")
+        _check_choice("on_missing_scope", on_missing_scope, ("hide",))
+        _check_choice("schema_style", schema_style, get_args(SchemaStyle))
+        _check_choice("on_duplicate", on_duplicate, get_args(OnDuplicate))
+        if not isinstance(gate, Gate):
+            raise ConfigurationError("gate= takes a Gate(...)")
         if page_size is not None and page_size < 1:
             raise ConfigurationError("page_size must be at least 1, or None for all in one page")
         if threads < 1:
@@ -152,7 +185,6 @@ class MCPServer:
         self._bus = Bus()
         self._guards: tuple[Guard, ...] = ()  # the outermost first; redaction and audit are the runner's
         self._key = secrets.token_bytes(32)
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     # --- tools
 
@@ -202,19 +234,15 @@ class MCPServer:
         Raises:
             RegistrationError: the function cannot be a tool; the text says what to change.
         """
-        frame = _caller()
-        if function is not None:
-            if not callable(function):
-                raise RegistrationError("tool takes keyword options: @server.tool(name=...)")
-            self._add_tool(function, _options(options, frame))
-            return function
-        _refuse_unknown(options)
+        made = _options("tool", options, _caller())
 
         def register(decorated: F) -> F:
-            self._add_tool(decorated, _options(options, frame))
+            if not callable(decorated):
+                raise RegistrationError("tool takes keyword options: @server.tool(name=...)")
+            self._add_tool(decorated, made)
             return decorated
 
-        return register
+        return register if function is None else register(function)
 
     def add_tool(
         self, name: str | Callable[..., Any], handler: Callable[..., Any] | None = None, /, **options: Any
@@ -223,31 +251,28 @@ class MCPServer:
 
         Takes the options of `tool`. Clients that asked to know are told.
         """
-        _refuse_unknown(options)
         if handler is None:
             if not callable(name):
                 raise RegistrationError(
                     "add_tool takes a function: add_tool(handler) or add_tool(name, handler)"
                 )
-            self._add_tool(name, _options(options, _caller()))
+            self._add_tool(name, _options("tool", options, _caller()))
         else:
-            self._add_tool(handler, _options({**options, "name": name}, _caller()))
+            self._add_tool(handler, _options("tool", {**options, "name": name}, _caller()))
 
     def add_tools(self, source: object) -> None:
         """Register the public methods of *source* that are marked with `@typegate.tool`."""
-        found = 0
-        for attribute, _ in inspect.getmembers_static(source):
-            if attribute.startswith("_"):
-                continue
-            method = getattr(source, attribute)
-            options = getattr(method, MARK, None)
-            if options is not None:
-                self._add_tool(method, _options(options))
-                found += 1
-        if not found:
+        frame = _caller()
+        plans = [
+            plan_tool(getattr(source, name), _options("tool", options, frame), self._shared)
+            for name, options in _marked(source).items()
+        ]
+        if not plans:
             raise RegistrationError(
                 f"{type(source).__name__} has no methods marked with @typegate.tool; mark the ones to serve"
             )
+        for plan in plans:
+            self._register(self._catalogue.tools, plan, "tools")
 
     def remove_tool(self, name: str) -> None:
         """Take a tool away. Clients that asked to know are told.
@@ -260,8 +285,13 @@ class MCPServer:
         self.notify_tools_changed()
 
     def _add_tool(self, function: Callable[..., Any], options: Options) -> None:
-        if self._catalogue.tools.add(plan_tool(function, options, self._shared)):
-            self.notify_tools_changed()
+        self._register(self._catalogue.tools, plan_tool(function, options, self._shared), "tools")
+
+    def _register(
+        self, registry: Registry[P], plan: P, kind: Literal["tools", "resources", "prompts"]
+    ) -> None:
+        if registry.add(plan):
+            self._bus.publish(Change(kind))
 
     # --- resources, prompts, completions
 
@@ -281,6 +311,7 @@ class MCPServer:
         tags: Iterable[str] = (),
         inline: bool = False,
         unsafe: Iterable[str] = (),
+        **unbuilt: Any,
     ) -> Callable[[F], F]:
         """Register a function as a resource; with `{variables}` in the URI, as a family of them.
 
@@ -298,18 +329,18 @@ class MCPServer:
             tags: listed under `dev.typegate/tags`.
             inline: run a quick plain function on the event loop.
             unsafe: variables that may hold `..`, absolute paths and the like.
+            **unbuilt: refused: other options are not part of this version.
         """
-        options = {key: value for key, value in locals().items() if key != "self"}
-        frame = _caller()
+        options = {key: value for key, value in locals().items() if key not in ("self", "unbuilt")}
+        made = _options("resource", {**options, **unbuilt}, _caller())
 
         def register(function: F) -> F:
-            made = _options(options, frame)
             if is_template(uri):
-                changed = self._catalogue.templates.add(plan_template(function, made, self._shared))
+                template = plan_template(function, made, self._shared)
+                self._register(self._catalogue.templates, template, "resources")
             else:
-                changed = self._catalogue.resources.add(plan_resource(function, made, self._shared))
-            if changed:
-                self.notify_resources_changed()
+                resource = plan_resource(function, made, self._shared)
+                self._register(self._catalogue.resources, resource, "resources")
             return function
 
         return register
@@ -328,6 +359,7 @@ class MCPServer:
         meta: Mapping[str, Json] | None = None,
         tags: Iterable[str] = (),
         inline: bool = False,
+        **unbuilt: Any,
     ) -> Any:
         """Register a function as a prompt: `@server.prompt` or `@server.prompt(...)`.
 
@@ -342,14 +374,13 @@ class MCPServer:
             meta: its `_meta`.
             tags: listed under `dev.typegate/tags`.
             inline: run a quick plain function on the event loop.
+            **unbuilt: refused: other options are not part of this version.
         """
-        options = {key: value for key, value in locals().items() if key not in ("self", "function")}
-        frame = _caller()
+        given = {key: value for key, value in locals().items() if key not in ("self", "function", "unbuilt")}
+        made = _options("prompt", {**given, **unbuilt}, _caller())
 
         def register(decorated: F) -> F:
-            plan = plan_prompt(decorated, _options(options, frame), self._shared)
-            if self._catalogue.prompts.add(plan):
-                self.notify_prompts_changed()
+            self._register(self._catalogue.prompts, plan_prompt(decorated, made, self._shared), "prompts")
             return decorated
 
         return register if function is None else register(function)
@@ -397,36 +428,32 @@ class MCPServer:
         for tool_plan in other._catalogue.tools:
             self._add_tool(tool_plan.callback.function, _renamed(tool_plan.options, prefix + tool_plan.key))
         for resource in other._catalogue.resources:
-            self._catalogue.resources.add(resource)
+            self._register(self._catalogue.resources, resource, "resources")
         for template in other._catalogue.templates:
-            self._catalogue.templates.add(template)
+            self._register(self._catalogue.templates, template, "resources")
         for prompt in other._catalogue.prompts:
-            plan = plan_prompt(
-                prompt.callback.function, _renamed(prompt.options, prefix + prompt.key), self._shared
-            )
-            self._catalogue.prompts.add(plan)
+            renamed = _renamed(prompt.options, prefix + prompt.key)
+            plan = plan_prompt(prompt.callback.function, renamed, self._shared)
+            self._register(self._catalogue.prompts, plan, "prompts")
         for (kind, name, argument), completion in other._catalogue.completions.items():
             key = (kind, prefix + name if kind == "prompt" else name, argument)
             self._catalogue.completions[key] = completion
 
     def notify_tools_changed(self) -> None:
         """Tell the clients that asked that the list of tools has changed; from any thread."""
-        self._publish(Change("tools"))
+        self._bus.publish(Change("tools"))
 
     def notify_prompts_changed(self) -> None:
         """Tell the clients that asked that the list of prompts has changed; from any thread."""
-        self._publish(Change("prompts"))
+        self._bus.publish(Change("prompts"))
 
     def notify_resources_changed(self) -> None:
         """Tell the clients that asked that the list of resources has changed; from any thread."""
-        self._publish(Change("resources"))
+        self._bus.publish(Change("resources"))
 
     def notify_resource_updated(self, uri: str) -> None:
         """Tell the clients that asked that a resource has changed; from any thread."""
-        self._publish(Change("resource", uri))
-
-    def _publish(self, change: Change) -> None:
-        self._bus.publish(change)
+        self._bus.publish(Change("resource", uri))
 
     # --- serving
 
@@ -436,6 +463,7 @@ class MCPServer:
         *,
         grace: float = 5.0,
         principal: Principal | None = None,
+        **unbuilt: Any,
     ) -> None:
         """Serve on standard input and output until the input ends or a signal comes.
 
@@ -443,6 +471,7 @@ class MCPServer:
             transport: `stdio`; HTTP is not part of this version.
             grace: seconds that calls under way have to end.
             principal: who is at the other end.
+            **unbuilt: refused: `host`, `port` and the like come with HTTP.
 
         Raises:
             SystemExit: with status 130 after SIGINT, 143 after SIGTERM.
@@ -450,6 +479,8 @@ class MCPServer:
         """
         if transport != "stdio":
             raise ConfigurationError(f"transport '{transport}' is not part of this version; use 'stdio'")
+        for option in unbuilt:
+            raise ConfigurationError(f"{option}= is no option of run() in this version of typegate")
         status = stdio.run(self._open, StdioOptions(grace=grace, principal=principal))
         if status:
             raise SystemExit(status)
@@ -496,7 +527,7 @@ class MCPServer:
 
 def tool(function: Any = None, /, **options: Any) -> Any:
     """Mark a method for `server.add_tools(obj)`; takes the options of `MCPServer.tool`."""
-    _refuse_unknown(options)
+    _options("tool", options)
 
     def mark(method: F) -> F:
         setattr(method, MARK, options)
@@ -505,16 +536,20 @@ def tool(function: Any = None, /, **options: Any) -> Any:
     return mark if function is None else mark(function)
 
 
-_TOOL_OPTIONS: Final = frozenset(
-    {"name", "title", "description", "scopes", "annotations", "icons", "meta", "tags", "schema"}
-    | {"output_schema", "structured_output", "inline", "gate"}
-)
+def _marked(source: object) -> dict[str, Mapping[str, Any]]:
+    """The public members that carry the mark, in the order in which they were written."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for owner in (*reversed(type(source).__mro__), source):
+        for name, member in getattr(owner, "__dict__", {}).items():
+            options = getattr(member, MARK, None) or getattr(getattr(member, "__func__", None), MARK, None)
+            if options is not None and not name.startswith("_"):
+                found[name] = options
+    return found
 
 
-def _refuse_unknown(options: Mapping[str, Any]) -> None:
-    for option in options:
-        if option not in _TOOL_OPTIONS:
-            raise ConfigurationError(f"{option}= is no option of a tool in this version of typegate")
+def _check_choice(option: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"{option}= must be {' or '.join(map(repr, allowed))}")
 
 
 def _renamed(options: Options, name: str) -> Options:

@@ -7,9 +7,7 @@ knows how a block travels.
 import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, get_args
-
-import msgspec
+from typing import Any, ClassVar, Final, get_args
 
 from typegate.errors import InvalidResult
 from typegate.types import (
@@ -21,7 +19,6 @@ from typegate.types import (
     ImageContent,
     Json,
     Role,
-    TextContent,
     TextResourceContents,
 )
 
@@ -33,19 +30,27 @@ def encode_base64(data: bytes | bytearray | memoryview) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-class _Media(msgspec.Struct, frozen=True, kw_only=True):
+class _Media:
     """Bytes given directly or by the path of a file, which is read when the result is built."""
 
-    data: bytes | None = None
-    path: str | Path | None = None
-    mime_type: str | None = None
-    annotations: Annotations | None = None
-    meta: Mapping[str, Json] | None = None
     default_type: ClassVar[str] = "application/octet-stream"
 
-    def __post_init__(self) -> None:
-        if (self.data is None) == (self.path is None):
+    def __init__(
+        self,
+        *,
+        data: bytes | None = None,
+        path: str | Path | None = None,
+        mime_type: str | None = None,
+        annotations: Annotations | None = None,
+        meta: Mapping[str, Json] | None = None,
+    ) -> None:
+        if (data is None) == (path is None):
             raise InvalidResult(f"{type(self).__name__} takes exactly one of data= and path=")
+        self.data = data
+        self.path = path
+        self.mime_type = mime_type
+        self.annotations = annotations
+        self.meta = meta
 
     def read(self) -> tuple[bytes, str]:
         """The bytes and their MIME type, guessed from the file's name where none was given."""
@@ -81,7 +86,7 @@ _TYPES: Final = {
 """File suffix -> MIME type, the same on every machine; anything else is said by `mime_type`."""
 
 
-class Image(_Media, frozen=True):
+class Image(_Media):
     """A picture as a result: `Image(data=png)` or `Image(path="plot.png")`; `image/png` by default."""
 
     default_type: ClassVar[str] = "image/png"
@@ -94,7 +99,7 @@ class Image(_Media, frozen=True):
         )
 
 
-class Audio(_Media, frozen=True):
+class Audio(_Media):
     """A sound as a result: `Audio(data=wav)` or `Audio(path="a.wav")`; `audio/wav` by default."""
 
     default_type: ClassVar[str] = "audio/wav"
@@ -107,13 +112,15 @@ class Audio(_Media, frozen=True):
         )
 
 
-class File(_Media, frozen=True, kw_only=True):
+class File(_Media):
     """A file inside a result, as an embedded resource.
 
     `uri` defaults to `file:///NAME` with the name of the file only, never its folder.
     """
 
-    uri: str | None = None
+    def __init__(self, *, uri: str | None = None, **media: Any) -> None:
+        super().__init__(**media)
+        self.uri = uri
 
     def block(self) -> ContentBlock:
         """The content block that travels: text where the bytes are UTF-8 of a text type, else a blob."""
@@ -140,19 +147,27 @@ def _as_text(data: bytes, mime_type: str) -> str | None:
         return None
 
 
-class EmbeddedResource(msgspec.Struct, frozen=True, kw_only=True):
+class EmbeddedResource:
     """A resource carried inside a result: its URI and exactly one of `text` and `blob`."""
 
-    uri: str
-    text: str | None = None
-    blob: bytes | None = None
-    mime_type: str | None = None
-    annotations: Annotations | None = None
-    meta: Mapping[str, Json] | None = None
-
-    def __post_init__(self) -> None:
-        if (self.text is None) == (self.blob is None):
+    def __init__(
+        self,
+        *,
+        uri: str,
+        text: str | None = None,
+        blob: bytes | None = None,
+        mime_type: str | None = None,
+        annotations: Annotations | None = None,
+        meta: Mapping[str, Json] | None = None,
+    ) -> None:
+        if (text is None) == (blob is None):
             raise InvalidResult("EmbeddedResource takes exactly one of text= and blob=")
+        self.uri = uri
+        self.text = text
+        self.blob = blob
+        self.mime_type = mime_type
+        self.annotations = annotations
+        self.meta = meta
 
     def block(self) -> ContentBlock:
         """The content block that travels."""
@@ -168,7 +183,7 @@ class EmbeddedResource(msgspec.Struct, frozen=True, kw_only=True):
 Helper = Image | Audio | File | EmbeddedResource
 
 
-class ToolResult(msgspec.Struct, frozen=True):
+class ToolResult:
     """A whole result made by hand.
 
     Args:
@@ -178,17 +193,25 @@ class ToolResult(msgspec.Struct, frozen=True):
         meta: the result's `_meta`.
     """
 
-    content: Sequence[str | ContentBlock | Helper] = ()
-    structured: Json = None
-    is_error: bool = False
-    meta: Mapping[str, Json] | None = None
+    def __init__(
+        self,
+        content: "Sequence[str | ContentBlock | Helper]" = (),
+        structured: Json = None,
+        is_error: bool = False,
+        meta: Mapping[str, Json] | None = None,
+    ) -> None:
+        self.content = content
+        self.structured = structured
+        self.is_error = is_error
+        self.meta = meta
 
 
-class PromptMessage(msgspec.Struct, frozen=True):
-    """One message of a prompt: who speaks, and a string, a block or a helper."""
+class PromptMessage:
+    """One message of a prompt: a string, a block or a helper, and who speaks."""
 
-    content: str | ContentBlock | Helper
-    role: Role = "user"
+    def __init__(self, content: "str | ContentBlock | Helper", role: Role = "user") -> None:
+        self.content = content
+        self.role: Role = role
 
 
 def block_of(value: object) -> ContentBlock | None:
@@ -203,8 +226,3 @@ def block_of(value: object) -> ContentBlock | None:
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list, bytes})
 _HELPERS: Final = (Image, Audio, File, EmbeddedResource)
 _BLOCKS: Final[tuple[type[ContentBlock], ...]] = get_args(ContentBlock)
-
-
-def text_block(text: str) -> TextContent:
-    """A plain text block."""
-    return TextContent(text=text)

@@ -64,7 +64,7 @@ class Data(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="ca
 # --- refusals (requirement B4) -------------------------------------------------------------------
 
 
-class Issue(Data, frozen=True, kw_only=True):
+class Issue(Data, frozen=True, kw_only=True, omit_defaults=False, rename=None):
     """One thing that is wrong with what was sent.
 
     Attributes:
@@ -74,7 +74,7 @@ class Issue(Data, frozen=True, kw_only=True):
         expected: what would have been accepted, in words.
     """
 
-    path: tuple[str | int, ...] = msgspec.field(default=(), name="path")
+    path: tuple[str | int, ...] = ()
     code: str
     message: str
     expected: str | None = None
@@ -333,10 +333,14 @@ class DiscoverResult(Result, frozen=True, kw_only=True):
 
 
 class ListResult(Result, frozen=True, kw_only=True):
-    """One page of a listing: `items` encoded as a JSON array for the caller's revision."""
+    """One page of a listing: `items` encoded as a JSON array for the caller's revision.
+
+    `private` says that another caller may see another listing.
+    """
 
     items: bytes
     next_cursor: str | None = None
+    private: bool = False
 
 
 class CallToolResult(Result, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ from pydantic_core import (
 
 from typegate.content import encode_base64
 from typegate.errors import RegistrationError
-from typegate.types import Json
+from typegate.types import Json, Problem
 
 __all__ = ["Adapter", "Fault", "Unreadable", "adapt", "adapt_fields", "described", "faults", "has_non_finite"]
 
@@ -221,9 +221,29 @@ def _has_config(hint: Any) -> bool:
     )
 
 
+class _IssueShape(typing_extensions.TypedDict):
+    path: list[str | int]
+    code: str
+    message: str
+    expected: str | None
+
+
+class _ProblemShape(typing_extensions.TypedDict):
+    """A refusal, for programs."""
+
+    code: str
+    message: str
+    hint: str | None
+    issues: list[_IssueShape]
+    retry_after: typing_extensions.NotRequired[float]
+    reference: typing_extensions.NotRequired[str]
+
+
 def _readable(hint: Any) -> Any:
     """*hint* with every part that pydantic cannot read in the place of it: `Any`."""
     origin, args = get_origin(hint), get_args(hint)
+    if hint is Problem:
+        return _ProblemShape
     if origin is Annotated:
         inner = _readable(args[0])
         metadata = args[1:]
@@ -318,7 +338,7 @@ _BASE64 = core_schema.plain_serializer_function_ser_schema(
 
 
 def _kinds(core: Any) -> set[str]:
-    """The node types of a core schema; a custom serializer counts as one."""
+    """The node types of a core schema; a custom serializer counts as one, and so does a post-init."""
     found: set[str] = set()
     pending = [core]
     while pending:
@@ -327,8 +347,7 @@ def _kinds(core: Any) -> set[str]:
             kind = node.get("type")
             if isinstance(kind, str):
                 found.add(kind)
-            if "serialization" in node:
-                found.add("serialization")
+            found.update(mark for mark in ("serialization", "post_init") if node.get(mark))
             pending += [item for key, item in node.items() if key not in _NOT_SCHEMAS]
         elif isinstance(node, list | tuple):
             pending += node

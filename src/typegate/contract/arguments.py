@@ -77,23 +77,23 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         """Say all that is wrong at once: what the schemas refuse, and what the types refuse elsewhere."""
         issues = [issue for judge in self.judges for issue in judge.issues(tree)]
         covered = {issue.path for issue in issues}
-        issues += [
-            issue
-            for issue in self._unread(tree, raw)
-            if not any(_overlap(issue.path, path) for path in covered)
-        ]
+        if not issues or not self.reader.described:
+            issues += [
+                issue
+                for issue in self._unread(tree, raw)
+                if not any(_overlap(issue.path, path) for path in covered)
+            ]
+        issues.sort(key=lambda issue: issue.code != "missing")
         raise InvalidArguments(list({(issue.path, issue.code): issue for issue in issues}.values()))
 
     def _unread(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> list[Issue]:
-        """What only the types refuse; where a schema says all that they do, there is nothing to ask."""
+        """What only the types refuse: dates that do not exist, the author's own validators."""
         found: list[Issue] = []
-        if self.reader.described and self.extra is None:
-            return found
         for read in (lambda: self.reader.read(raw()), lambda: self._extra(tree)):
             try:
                 read()
             except Unreadable as error:
-                found.extend(_issue(fault, tree) for fault in faults(error))
+                found.extend(_issue(fault, tree, self.judges[-1]) for fault in faults(error))
         return found
 
 
@@ -102,12 +102,16 @@ class Strings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         reader: strings → keyword values, so that `"5"` is 5 for an `int`.
+        judge: the schema of the values, for what is expected in words.
         known: the names that exist.
+        required: the names that must be given.
         open: whether other names are passed on as they are.
     """
 
     reader: Adapter
+    judge: Validator
     known: frozenset[str]
+    required: frozenset[str]
     open: bool
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,24 +121,29 @@ class Strings(msgspec.Struct, frozen=True, kw_only=True):
             InvalidArguments: with every issue.
         """
         strangers = [name for name in given if name not in self.known]
-        issues = [] if self.open else [problems.unexpected((name,), sorted(self.known)) for name in strangers]
+        issues = [problems.missing((name,)) for name in sorted(self.required - given.keys())]
+        if not self.open:
+            issues += [problems.unexpected((name,), sorted(self.known)) for name in strangers]
         values: dict[str, Any] = {}
         try:
             values = self.reader.read_strings(
                 {name: value for name, value in given.items() if name in self.known}
             )
         except Unreadable as error:
-            issues += [_issue(fault, given) for fault in faults(error)]
+            issues += [_issue(fault, given, self.judge) for fault in faults(error)]
         if issues:
-            raise InvalidArguments(issues)
+            raise InvalidArguments(list({issue.path: issue for issue in issues}.values()))
         return {**{name: given[name] for name in strangers}, **values}
 
 
-def plan_strings(label: str, signature: Signature) -> Strings:
+def plan_strings(label: str, signature: Signature, required: frozenset[str]) -> Strings:
     """Work out, once, how the strings for a function are read."""
+    reader = adapt_fields(label, {each.name: _field(each) for each in signature.parameters})
     return Strings(
-        reader=adapt_fields(label, {each.name: _field(each) for each in signature.parameters}),
+        reader=reader,
+        judge=Validator(reader.json_schema("validation"), f"the schema of '{label}'"),
         known=frozenset(each.wire_name for each in signature.parameters),
+        required=required,
         open=signature.extra is not EMPTY,
     )
 
@@ -235,7 +244,7 @@ _TEXTS: Final = {
 """pydantic's name → our code, and a text where pydantic's own does not do."""
 
 
-def _issue(fault: Fault, tree: Json) -> Issue:
+def _issue(fault: Fault, tree: Json, judge: Validator) -> Issue:
     path = _path(fault.location, tree, keep_last=fault.kind in _MISSING)
     if fault.kind in _MISSING:
         return problems.missing(path)
@@ -243,7 +252,8 @@ def _issue(fault: Fault, tree: Json) -> Issue:
     said = text or fault.text or "is not acceptable"
     subject = problems.quoted(path) if path else "the arguments"
     joint = " " if said.startswith(("must ", "is ")) else ": "
-    return Issue(path=path, code=code, message=f"{subject}{joint}{said}")
+    expected = judge.expected(path) if path else None
+    return Issue(path=path, code=code, message=f"{subject}{joint}{said}", expected=expected)
 
 
 def _path(location: Sequence[str | int], tree: Json, keep_last: bool) -> Path:

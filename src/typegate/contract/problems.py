@@ -6,6 +6,7 @@ it nobody could mend the call.
 """
 
 import difflib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -76,11 +77,9 @@ def _choices(options: Sequence[Json]) -> str:
 
 
 def _json_word(value: Json) -> str:
-    return (
-        {None: "null", True: "true", False: "false"}.get(value, str(value))
-        if not isinstance(value, dict | list)
-        else type_name(value)
-    )
+    if isinstance(value, dict | list):
+        return type_name(value)
+    return json.dumps(value)
 
 
 def describe(schema: Json) -> str:
@@ -103,24 +102,52 @@ def describe(schema: Json) -> str:
 def _described_type(schema: Mapping[str, Any]) -> str:
     kind = schema.get("type", "any value")
     words = " or ".join(kind) if isinstance(kind, list) else str(kind)
-    low, high = _bound(schema, "minimum", "exclusiveMinimum"), _bound(schema, "maximum", "exclusiveMaximum")
-    if low is not None and high is not None:
-        return f"{words} from {low} to {high}"
-    if low is not None:
-        return f"{words} of at least {low}"
-    if high is not None:
-        return f"{words} of at most {high}"
     if words == "object" and schema.get("properties"):
-        return f"object with {_choices(schema.get('required') or list(schema['properties']))}"
+        words = f"object with {_choices(schema.get('required') or list(schema['properties']))}"
     if words == "array" and isinstance(schema.get("items"), Mapping) and schema["items"]:
-        return f"array of {describe(schema['items'])}"
-    return f"string matching {schema['pattern']}" if "pattern" in schema else words
+        words = f"array of {describe(schema['items'])}"
+    for lower, upper, counted in _BOUNDS:
+        words += _range(_bound(schema, lower), _bound(schema, upper), counted)
+    if "multipleOf" in schema:
+        words += f", a multiple of {schema['multipleOf']}"
+    if "pattern" in schema:
+        words += f" matching {schema['pattern']}"
+    if schema.get("contentEncoding") == "base64":
+        words = "base64 text"
+    return words
 
 
-def _bound(schema: Mapping[str, Any], inclusive: str, exclusive: str) -> Json:
-    if inclusive in schema:
-        return schema[inclusive]
-    return f"{schema[exclusive]} (exclusive)" if exclusive in schema else None
+_BOUNDS: Final = (
+    (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"), ""),
+    (("minLength",), ("maxLength",), "character"),
+    (("minItems",), ("maxItems",), "item"),
+    (("minProperties",), ("maxProperties",), "entry"),
+)
+"""Lower and upper keywords, and what they count."""
+
+
+def _bound(schema: Mapping[str, Any], keywords: tuple[str, ...]) -> Json:
+    found = next((keyword for keyword in keywords if keyword in schema), None)
+    if found is None:
+        return None
+    return f"{schema[found]} (exclusive)" if found.startswith("exclusive") else schema[found]
+
+
+def _range(low: Json, high: Json, counted: str) -> str:
+    if low is None and high is None:
+        return ""
+    if counted:
+        counted = f" {counted}" if high == 1 or (high is None and low == 1) else f" {_plural(counted)}"
+    if low is not None and low == high:
+        return f" with exactly {low}{counted}" if counted else f" equal to {low}"
+    if low is not None and high is not None:
+        return f" with {low} to {high}{counted}" if counted else f" from {low} to {high}"
+    end = f"at least {low}" if high is None else f"at most {high}"
+    return f" with {end}{counted}" if counted else f" of {end}"
+
+
+def _plural(word: str) -> str:
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
 def _close(name: str, known: Iterable[Json]) -> str | None:
@@ -181,7 +208,7 @@ def _number(phrase: str) -> Callable[[Json, Json, Json], str]:
 
 
 def _count(phrase: str, word: str) -> Callable[[Json, Json, Json], str]:
-    return lambda fact, schema, value: f"must have {phrase} {fact} {word}{'' if fact == 1 else 's'}"
+    return lambda fact, schema, value: f"must have {phrase} {fact} {word if fact == 1 else _plural(word)}"
 
 
 def _type(fact: Json, schema: Json, value: Json) -> str:
@@ -263,7 +290,4 @@ def _change(issue: Issue) -> str | None:
 
 def problem_text(problem: Problem) -> str:
     """A problem as the model reads it: what is wrong, and what to do."""
-    parts = [problem.message if problem.message.endswith((".", "!", "?")) else f"{problem.message}."]
-    if problem.hint:
-        parts.append(problem.hint)
-    return "\n".join(parts)
+    return f"{problem.message}\n{problem.hint}" if problem.hint else problem.message

@@ -19,7 +19,7 @@ import msgspec
 from typegate.content import Helper, ToolResult, block_of
 from typegate.contract import problems
 from typegate.contract.adapter import Adapter, adapt, has_non_finite
-from typegate.contract.schema import SchemaStyle, as_object, publish
+from typegate.contract.schema import SchemaStyle, as_object, is_object, publish
 from typegate.contract.signature import EMPTY
 from typegate.contract.validator import Validator
 from typegate.errors import InvalidResult, RegistrationError
@@ -31,13 +31,14 @@ from typegate.types import (
     EmbeddedResourceContent,
     ImageContent,
     Json,
+    Problem,
     ResourceContents,
     ResourceLink,
     TextContent,
     TextResourceContents,
 )
 
-__all__ = ["Results", "is_refusal", "plan_results", "to_json", "to_text"]
+__all__ = ["Results", "as_problem", "plan_results", "to_json", "to_text"]
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +49,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         schema: what is published as `outputSchema`; `None` where there is none.
         object_schema: the same for handshake clients.
         judge: the schema that every structured value must satisfy.
+        wraps: whether handshake clients get `{"result": value}`.
         indent: of JSON in text blocks; `None`: compact.
     """
 
@@ -55,12 +57,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Json] | None = None
     object_schema: dict[str, Json] | None = None
     judge: Validator | None = None
+    wraps: bool = False
     indent: int | None = 2
-
-    @property
-    def wraps(self) -> bool:
-        """Whether handshake clients get `{"result": value}`."""
-        return self.object_schema is not self.schema
 
     def shape(self, value: Any) -> CallToolResult:
         """What the call answers.
@@ -86,6 +84,13 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         if not _admits(judge, tree):
             _judge(judge, msgspec.json.decode(raw))
         return raw
+
+    def refusal(self, problem: dict[str, Json]) -> bytes | None:
+        """The structured form of a refusal, where the output schema leaves room for one (D2)."""
+        for form in ({"error": problem}, problem):
+            if self.judge is None or self.judge.is_valid(form):
+                return msgspec.json.encode(form)
+        return None
 
     def _text_of(self, value: Any) -> TextContent:
         if value is None:
@@ -137,7 +142,10 @@ def plan_results(
     if explicit is not None:
         schema = dict(explicit)
         judge = Validator(schema, f"output_schema= of '{label}'", "result")
-        return Results(schema=schema, object_schema=as_object(schema), judge=judge, indent=indent)
+        wraps = not is_object(schema, schema)
+        return Results(
+            schema=schema, object_schema=as_object(schema), judge=judge, wraps=wraps, indent=indent
+        )
     if wanted is False or (wanted is None and not _is_specific(returns)):
         return Results(indent=indent)
     if returns is EMPTY:
@@ -145,11 +153,11 @@ def plan_results(
     adapter = adapt(returns)
     generated = adapter.json_schema("serialization")
     schema = publish(generated, style, "output")
-    object_schema = as_object(schema)
     return Results(
         adapter=adapter,
         schema=schema,
-        object_schema=schema if object_schema is schema else object_schema,
+        object_schema=as_object(schema),
+        wraps=not is_object(schema, schema),
         judge=Validator(generated, f"the output schema of '{label}'", "result"),
         indent=indent,
     )
@@ -267,12 +275,16 @@ def _as_resource(value: dict[str, Any]) -> ContentBlock:
     return EmbeddedResourceContent(resource=msgspec.convert(contents, kind), **rest)
 
 
-def is_refusal(value: Any) -> bool:
-    """Whether a value is the dict form of `Rejected` (requirement B3)."""
+def as_problem(value: Any) -> Problem | None:
+    """A returned refusal: a `Problem`, or the dict form of `Rejected` (requirement B3)."""
+    if isinstance(value, Problem):
+        return value
     if value.__class__ is not dict or value.keys() != {"ok", "error"} or value["ok"] is not False:
-        return False
+        return None
     error = value["error"]
-    return isinstance(error, dict) and {"code", "message"} <= error.keys() <= {"code", "message", "hint"}
+    if not isinstance(error, dict) or not {"code", "message"} <= error.keys() <= {"code", "message", "hint"}:
+        return None
+    return Problem(code=str(error["code"]), message=str(error["message"]), hint=error.get("hint"))
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from typegate.types import Json
 
-__all__ = ["SchemaStyle", "as_object", "publish", "subschemas", "without_bad_defaults"]
+__all__ = ["SchemaStyle", "as_object", "is_object", "publish", "subschemas", "without_bad_defaults"]
 
 Schema = dict[str, Json]
 SchemaStyle = Literal["compact", "inline", "pydantic"]
@@ -57,15 +57,28 @@ def publish(schema: Schema, style: SchemaStyle, side: Literal["input", "output"]
 def as_object(schema: Schema) -> Schema:
     """An output schema as handshake clients must see it: an object at its root (2025-06-18 on).
 
-    What is no object becomes `{"result": ...}`.
+    What is no object, or not always one, becomes `{"result": ...}`.
     """
-    if schema.get("type") == "object":
-        return schema
+    if is_object(schema, schema):
+        return schema if "type" in schema else {"type": "object", **schema}
     inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}
     made: Schema = {"type": "object", "properties": {"result": _map(inner, _moved)}, "required": ["result"]}
     if "$defs" in schema:
         made["$defs"] = {name: _map(node, _moved) for name, node in schema["$defs"].items()}
     return made
+
+
+def is_object(node: Schema, root: Schema) -> bool:
+    """Whether everything that a schema admits is an object."""
+    branches = node.get("anyOf") or node.get("oneOf")
+    if "type" not in node and branches:
+        return all(is_object(_followed(branch, root), root) for branch in branches)
+    return node.get("type") == "object"
+
+
+def _followed(node: Schema, root: Schema) -> Schema:
+    name = _target(node)
+    return node if name is None else root["$defs"][name]
 
 
 def _moved(node: Schema) -> Schema:

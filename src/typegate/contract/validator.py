@@ -70,7 +70,29 @@ class Validator:
         found: list[Issue] = []
         for error in self._compiled.iter_errors(instance):
             found += self._translate(error)
-        return list(dict.fromkeys(found))
+        mistyped = {issue.path for issue in found if issue.code == "type"}
+        return list(dict.fromkeys(each for each in found if each.code == "type" or each.path not in mistyped))
+
+    def expected(self, path: Path) -> str | None:
+        """What the schema accepts at *path*, in words; `None` where it does not say."""
+        node = self._schema
+        for step in path:
+            node = self._child(self._resolved(node), step)
+            if not node:
+                return None
+        return problems.describe(self._flat(node))
+
+    def _child(self, node: dict[str, Any], step: str | int) -> dict[str, Any]:
+        """The schema of a member or an item, in whichever branch has one."""
+        if isinstance(step, int):
+            items = node.get("prefixItems", ())
+            found = items[step] if step < len(items) else node.get("items")
+        else:
+            found = node.get("properties", {}).get(step, node.get("additionalProperties"))
+        if isinstance(found, dict):
+            return found
+        branches = [*node.get("anyOf", ()), *node.get("oneOf", ())]
+        return next(filter(None, (self._child(self._resolved(branch), step) for branch in branches)), {})
 
     # --- one error of jsonschema-rs is one issue, or several, or those of a union's best branch
 
@@ -90,7 +112,8 @@ class Validator:
             yield from self._union(error, path, facts["context"], node)
         elif keyword == "propertyNames":
             inner = facts["error"]
-            issue = self._violated(inner.kind.name, path, _fact(inner), node.get(keyword), inner.instance)
+            names = self._resolved(node.get(keyword))
+            issue = self._violated(inner.kind.name, path, _fact(inner), names, inner.instance)
             yield self._about_keys(issue, path)
         else:
             yield self._violated(keyword, path, _fact(error), node, error.instance)
@@ -130,7 +153,8 @@ class Validator:
     def _about_keys(self, issue: Issue, path: Path) -> Issue:
         where = problems.quoted(path) if path else self._whole
         said = issue.message.replace(where, f"each key of {where}", 1)
-        return Issue(path=path, code=issue.code, message=said, expected=issue.expected)
+        expected = f"object whose keys are {(issue.expected or '').replace('any value', 'strings')}"
+        return Issue(path=path, code=issue.code, message=said, expected=expected)
 
     # --- the schema around an error
 

@@ -254,7 +254,7 @@ def plan_template(function: Callable[..., Any], options: Options, shared: Shared
         listed=listed,
         callback=_callback(function, signature, options),
         template=template,
-        strings=plan_strings(name, signature),
+        strings=plan_strings(name, signature, frozenset()),
         options=options,
     )
 
@@ -280,12 +280,8 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
     signature = signatures.read(function, shared.injectable, options.local_names)
     name = _named(options, signature, "prompt")
     given = [_prompt_argument(entry) for entry in options.arguments or ()]
-    takes = {parameter.wire_name for parameter in signature.parameters}
-    for argument in given:
-        if argument.name not in takes and signature.extra is EMPTY:
-            raise RegistrationError(
-                f"prompt '{name}' lists '{argument.name}', which its function does not take"
-            )
+    if options.arguments is not None:
+        _check_arguments(name, given, signature)
     derived = [
         PromptArgument(
             name=parameter.wire_name,
@@ -306,9 +302,22 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
         key=name,
         listed=listed,
         callback=_callback(function, signature, options),
-        strings=plan_strings(name, signature),
+        strings=plan_strings(name, signature, frozenset(each.name for each in given if each.required)),
         options=options,
     )
+
+
+def _check_arguments(name: str, given: list[PromptArgument], signature: Signature) -> None:
+    listed = {argument.name for argument in given}
+    takes = {parameter.wire_name for parameter in signature.parameters}
+    if signature.extra is EMPTY and listed - takes:
+        raise RegistrationError(
+            f"prompt '{name}' lists '{min(listed - takes)}', which its function does not take"
+        )
+    for parameter in signature.parameters:
+        needed = parameter.default is EMPTY and not _has_field_default(parameter)
+        if needed and parameter.wire_name not in listed:
+            raise RegistrationError(f"prompt '{name}' does not list '{parameter.wire_name}', which it needs")
 
 
 def _has_field_default(parameter: signatures.Parameter) -> bool:
@@ -338,7 +347,9 @@ def _named(options: Options, signature: Signature, kind: Literal["tool", "resour
     name = options.name if options.name is not None else signature.name
     if not name:
         raise RegistrationError(f"this {kind} has no name of its own; give name=")
-    if kind == "tool" and (len(name) > 128 or not all(char.isalnum() or char in "_-./" for char in name)):
+    if kind == "tool" and (
+        len(name) > 128 or not all((char.isalnum() and char.isascii()) or char in "_-." for char in name)
+    ):
         raise RegistrationError(
             f"tool name '{name[:130]}' must be 1 to 128 of A-Z a-z 0-9 _ - . (specification: server/tools)"
         )

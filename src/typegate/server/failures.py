@@ -57,14 +57,15 @@ def refusal(problem: Problem, plan: ToolPlan, flagged: bool = True) -> CallToolR
     """A refusal as a tool result: text for the model, the same as data for a program (D2).
 
     The data is in `_meta` always, and in the structured content where the tool publishes no output
-    schema. A tool that publishes one cannot refuse without the flag.
+    schema or one that admits it. Where there is no room for it, the refusal is flagged.
     """
     data: Json = msgspec.to_builtins(problem)
-    specific = plan.results.schema is not None
+    structured = plan.results.refusal(data)
     return CallToolResult(
         content=(TextContent(problem_text(problem)),),
-        structured=None if specific else msgspec.json.encode({"error": data}),
-        is_error=flagged or specific,
+        structured=structured,
+        wraps=plan.results.wraps,
+        is_error=flagged or structured is None,
         meta={PROBLEM_KEY: data},
     )
 

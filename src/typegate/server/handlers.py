@@ -14,12 +14,13 @@ import msgspec
 
 from typegate.content import PromptMessage, block_of, encode_base64
 from typegate.contract.problems import Path, violated
-from typegate.contract.results import is_refusal, to_json, to_text
-from typegate.errors import InvalidArguments, InvalidParams, Rejected, ResourceNotFound, shown
+from typegate.contract.results import as_problem, to_json, to_text
+from typegate.errors import InvalidArguments, InvalidParams, ResourceNotFound, shown
 from typegate.guards.calls import Call, Handler
 from typegate.server.bus import Bus, Change
 from typegate.server.components import Callback, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
 from typegate.server.context import Context
+from typegate.server.failures import refusal
 from typegate.server.registry import Catalogue, Registry
 from typegate.types import (
     BlobResourceContents,
@@ -31,6 +32,8 @@ from typegate.types import (
     InitializeResult,
     Json,
     ListResult,
+    Principal,
+    Problem,
     PromptMessageData,
     ReadResourceResult,
     ResourceContents,
@@ -102,17 +105,19 @@ def dispatcher(service: Service) -> Handler:
     return dispatch
 
 
-def find_target(catalogue: Catalogue, request: jsonrpc.Request) -> tuple[Any, Mapping[str, Any]]:
-    """The component that a request names, and what its URI says, looked up once."""
+def find_target(
+    catalogue: Catalogue, request: jsonrpc.Request, principal: Principal | None
+) -> tuple[Any, Mapping[str, Any]]:
+    """The component that a request names, if this caller may know of it, and what its URI says."""
     names = NAMES.get(request.method)
     named = request.params.get(names) if names is not None else None
     if not isinstance(named, str):
         return None, _NO_VARIABLES
     if request.method == "tools/call":
-        return catalogue.tools.get(named), _NO_VARIABLES
+        return catalogue.tools.get(named, principal), _NO_VARIABLES
     if request.method == "prompts/get":
-        return catalogue.prompts.get(named), _NO_VARIABLES
-    return catalogue.find_resource(named)
+        return catalogue.prompts.get(named, principal), _NO_VARIABLES
+    return catalogue.find_resource(named, principal)
 
 
 NAMES: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -167,21 +172,26 @@ async def call_tool(service: Service, call: Call) -> Result:
     else:
         raise InvalidArguments([_out_of_range(path) for path in jsonrpc.unrepresentable(tree)])
     value = await invoke(service, call, plan.callback, values)
-    if value.__class__ is dict and is_refusal(value):
-        return _refused(plan, value)
-    return plan.results.shape(value)
+    problem = as_problem(value)
+    return plan.results.shape(value) if problem is None else _refused(plan, value, problem)
 
 
 def _out_of_range(path: Path) -> Any:
     return violated("range", path, None, {"type": "number"}, None)
 
 
-def _refused(plan: ToolPlan, value: dict[str, Any]) -> CallToolResult:
-    """The dict form of a refusal: sent as it is, or raised where an output schema leaves no room."""
-    if plan.results.schema is not None:
-        raise Rejected(**value["error"], as_error=True)
-    text = to_text(to_json(value), plan.results.indent)
-    return CallToolResult(content=(TextContent(text),), is_error=bool(plan.gate.rejected_as_error))
+def _refused(plan: ToolPlan, value: Any, problem: Problem) -> CallToolResult:
+    """A returned refusal; the dict form is sent as it is, where no output schema speaks against it."""
+    made = refusal(problem, plan, flagged=bool(plan.gate.rejected_as_error))
+    if plan.results.schema is not None or isinstance(value, Problem):
+        return made
+    raw = to_json(value)
+    return CallToolResult(
+        content=(TextContent(to_text(raw, plan.results.indent)),),
+        structured=raw,
+        is_error=made.is_error,
+        meta=made.meta,
+    )
 
 
 # --- resources -----------------------------------------------------------------------------------
@@ -219,7 +229,7 @@ def _contents(value: Any, uri: str, mime_type: str | None) -> ResourceContents:
 async def subscribe(service: Service, call: Call) -> Result:
     """A handshake client wants to know when a resource changes."""
     uri = convert(call.request.params, ResourceParams).uri
-    found, _ = service.catalogue.find_resource(uri)
+    found, _ = service.catalogue.find_resource(uri, call.principal)
     if found is None:
         raise ResourceNotFound(f"Resource not found: {shown(uri, 256)}", {"uri": uri})
     if call.channel.session is not None:
@@ -266,9 +276,9 @@ async def complete(service: Service, call: Call) -> Result:
     catalogue, name = service.catalogue, params.argument.name
     if isinstance(params.ref, PromptReference):
         key = ("prompt", params.ref.name, name)
-        exists = catalogue.prompts.get(params.ref.name) is not None
+        exists = catalogue.prompts.get(params.ref.name, call.principal) is not None
     else:
-        plan = catalogue.templates.get(params.ref.uri) or catalogue.find_resource(params.ref.uri)[0]
+        plan = catalogue.find_completable(params.ref.uri, call.principal)
         key = ("resource", plan.key if plan is not None else "", name)
         exists = plan is not None
     if not exists:
@@ -297,9 +307,9 @@ def _listing(kind: str, registry: Callable[[Catalogue], Registry[Any]]) -> Calla
                 after = open_sealed(cursor, service.key, purpose)
             except SealError:
                 raise InvalidParams("Invalid cursor; list again from the start, without one") from None
-        page = registry(service.catalogue).page(call.peer.version, after, service.page_size)
+        page = registry(service.catalogue).page(call.peer.version, call.principal, after, service.page_size)
         following = None if page.last is None else seal(page.last, service.key, purpose)
-        return ListResult(items=page.items, next_cursor=following)
+        return ListResult(items=page.items, next_cursor=following, private=page.private)
 
     list_page.__name__ = f"list_{kind}"
     return list_page
@@ -344,7 +354,7 @@ async def listen(service: Service, call: Call) -> Result:
     """Carry changes to a stateless client until it or the server goes away (2026-07-28)."""
     asked = convert(call.request.params, ListenParams).notifications
     meta = {SUBSCRIPTION_KEY: call.request.id}
-    honoured = _honoured(service, asked)
+    honoured = _honoured(service, asked, call.principal)
 
     def tell(change: Change) -> None:
         method, params = _as_notification(change)
@@ -366,16 +376,15 @@ async def listen(service: Service, call: Call) -> Result:
     return SubscriptionEnded(meta=meta)
 
 
-def _honoured(service: Service, asked: ListenFilter) -> dict[str, Json]:
+def _honoured(service: Service, asked: ListenFilter, principal: Principal | None) -> dict[str, Json]:
     """What the server can tell of what the client wants to know."""
     found: dict[str, Json] = {
         name: True
         for kind, (_, name, attribute) in CHANGES.items()
         if getattr(asked, attribute) and kind in service.capabilities
     }
-    uris = [
-        uri for uri in asked.resource_subscriptions if service.catalogue.find_resource(uri)[0] is not None
-    ]
+    find = service.catalogue.find_resource
+    uris = [uri for uri in asked.resource_subscriptions if find(uri, principal)[0] is not None]
     if uris:
         found["resourceSubscriptions"] = uris
     return found

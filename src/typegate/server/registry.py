@@ -12,13 +12,21 @@ from typing import Final, Generic, Literal, Protocol, TypeVar
 import msgspec
 
 from typegate.errors import RegistrationError
-from typegate.server.components import CompletionPlan, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
-from typegate.types import Listed
+from typegate.guards.access import admits
+from typegate.server.components import (
+    CompletionPlan,
+    Options,
+    PromptPlan,
+    ResourcePlan,
+    TemplatePlan,
+    ToolPlan,
+)
+from typegate.types import Listed, Principal
 from typegate.versions import Version
 from typegate.wire.jsonrpc import dumps
 from typegate.wire.shapes import describe
 
-__all__ = ["Catalogue", "OnDuplicate", "Page", "Registry"]
+__all__ = ["Catalogue", "OnDuplicate", "Page", "Plan", "Registry"]
 
 log: Final = logging.getLogger("typegate")
 
@@ -38,15 +46,27 @@ class Plan(Protocol):
         """What a listing shows of it."""
         ...
 
+    @property
+    def options(self) -> Options:
+        """What its decorator was told."""
+        ...
+
 
 P = TypeVar("P", bound=Plan)
 
 
 class Page(msgspec.Struct, frozen=True):
-    """One page of a listing, encoded; `last` is the ordinal to go on after, if there is more."""
+    """One page of a listing, encoded.
+
+    Attributes:
+        items: a JSON array.
+        last: the ordinal to go on after, if there is more.
+        private: whether other callers may see other entries.
+    """
 
     items: bytes
     last: int | None
+    private: bool
 
 
 class Registry(Generic[P]):
@@ -95,22 +115,33 @@ class Registry(Generic[P]):
         self._encoded.clear()
         return found[1] if found else None
 
-    def get(self, key: str) -> P | None:
-        """The component of this key."""
+    def get(self, key: str, principal: Principal | None) -> P | None:
+        """The component of this key, if the caller may know of it."""
         found = self._plans.get(key)
-        return found[1] if found else None
+        return found[1] if found and admits(found[1].options.scopes, principal) else None
 
-    def page(self, version: Version, after: int = 0, size: int | None = None) -> Page:
-        """The listing for a client of *version*: all of it, or *size* entries after an ordinal."""
-        if after == 0 and size is None:
+    def visible(self, principal: Principal | None) -> Iterator[P]:
+        """The components that the caller may know of, in order."""
+        return (plan for plan in self if admits(plan.options.scopes, principal))
+
+    def page(
+        self, version: Version, principal: Principal | None, after: int = 0, size: int | None = None
+    ) -> Page:
+        """The listing for a caller: all of it, or *size* entries after an ordinal."""
+        restricted = any(plan.options.scopes for _, plan in self._plans.values())
+        if after == 0 and size is None and not restricted:
             encoded = self._encoded.get(version.name)
             if encoded is None:
                 encoded = self._encoded[version.name] = _encode(iter(self), version)
-            return Page(encoded, None)
-        rest = [(ordinal, plan) for ordinal, plan in self._plans.values() if ordinal > after]
+            return Page(encoded, None, private=False)
+        rest = [
+            (ordinal, plan)
+            for ordinal, plan in self._plans.values()
+            if ordinal > after and admits(plan.options.scopes, principal)
+        ]
         shown = rest if size is None else rest[:size]
         more = shown[-1][0] if len(shown) < len(rest) else None
-        return Page(_encode((plan for _, plan in shown), version), more)
+        return Page(_encode((plan for _, plan in shown), version), more, private=restricted)
 
 
 def _encode(plans: Iterator[Plan], version: Version) -> bytes:
@@ -131,13 +162,19 @@ class Catalogue:
         self.prompts: Registry[PromptPlan] = Registry("prompt", on_duplicate)
         self.completions: dict[tuple[str, str, str], CompletionPlan] = {}
 
-    def find_resource(self, uri: str) -> tuple[ResourcePlan | TemplatePlan | None, Mapping[str, object]]:
+    def find_resource(
+        self, uri: str, principal: Principal | None
+    ) -> tuple[ResourcePlan | TemplatePlan | None, Mapping[str, object]]:
         """The resource of this URI, or the first template that matches it, with its variables."""
-        found = self.resources.get(uri)
+        found = self.resources.get(uri, principal)
         if found is not None:
             return found, {}
-        for plan in self.templates:
+        for plan in self.templates.visible(principal):
             variables = plan.template.match(uri)
             if variables is not None:
                 return plan, variables
         return None, {}
+
+    def find_completable(self, uri: str, principal: Principal | None) -> ResourcePlan | TemplatePlan | None:
+        """What a completion means by a URI: the template as it is written, or what the URI leads to."""
+        return self.templates.get(uri, principal) or self.find_resource(uri, principal)[0]

@@ -141,15 +141,16 @@ class Runner:
         Nothing is written for a request that the client has cancelled.
         """
         request = received.request
-        target, variables = find_target(self._service.catalogue, request)
+        target, variables = find_target(self._service.catalogue, request, self._principal)
         call = Call(request, target, received.peer, self._principal, self, variables)
         outcome: Result | ProtocolError
         try:
             outcome = await self._handle(call)
-        except asyncio.CancelledError:
-            if self._connection.waits(request):
-                raise  # the server is going away
-            return
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():  # by the client, or because the server goes away
+                raise
+            outcome = failure(call, error)  # something that the function waited for was cancelled
         except (Exception, SystemExit) as error:  # noqa: BLE001  (every answer that is no result is made here)
             outcome = failure(call, error)
         try:

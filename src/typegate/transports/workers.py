@@ -1,7 +1,9 @@
 """Worker threads for plain functions, so that none of them blocks the server (requirement C7).
 
 The law of the file: the event loop never waits for a thread, and neither does the end of the process: the
-threads are daemons, and the late result of a call that nobody waits for is dropped.
+threads are daemons, and the late result of a call that nobody waits for is dropped. Quick functions share
+few threads, since more of them only fight for the interpreter; when work has waited for a moment, there
+are as many threads as it needs, up to the limit.
 """
 
 import asyncio
@@ -15,6 +17,10 @@ from typing import Any, Final
 __all__ = ["DEFAULT_THREADS", "Workers"]
 
 DEFAULT_THREADS: Final = 32
+
+PATIENCE: Final = 0.005, 0.02
+"""Seconds after which waiting work is noticed, and seconds that it then has to be done before another
+thread is started for it: a pause of the whole process must not pass for slow work."""
 
 Job = tuple[contextvars.Context, Callable[[], Any], "asyncio.Future[Any]"]
 Outcome = tuple["asyncio.Future[Any]", Any, BaseException | None]
@@ -33,7 +39,9 @@ class Workers:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._done: deque[Outcome] = deque()
         self._settling = False
+        self._growing = False
         self._pending = 0
+        self._finished = 0
         self._threads = 0
 
     def run(self, function: Callable[[], Any]) -> "asyncio.Future[Any]":
@@ -43,11 +51,31 @@ class Workers:
             loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         self._pending += 1
-        if self._pending > self._threads < self._limit:
-            self._threads += 1
-            threading.Thread(target=self._work, name=f"typegate-{self._threads}", daemon=True).start()
+        if self._threads == 0:
+            self._start_thread()
+        elif self._pending > self._threads < self._limit and not self._growing:
+            self._growing = True
+            loop.call_later(PATIENCE[0], self._watch)
         self._jobs.put((contextvars.copy_context(), function, future))
         return future
+
+    def _watch(self) -> None:
+        """Look again in a moment, if there is still more to do than there are threads."""
+        if self._loop is not None and self._pending > self._threads:
+            self._loop.call_later(PATIENCE[1], self._grow, self._finished)
+        else:
+            self._growing = False
+
+    def _grow(self, finished_before: int) -> None:
+        """Start threads for what still waits, unless the ones there are keep up."""
+        self._growing = False
+        if self._finished - finished_before < self._pending:
+            for _ in range(min(self._pending, self._limit) - self._threads):
+                self._start_thread()
+
+    def _start_thread(self) -> None:
+        self._threads += 1
+        threading.Thread(target=self._work, name=f"typegate-{self._threads}", daemon=True).start()
 
     def close(self) -> None:
         """Let idle threads end; a busy one ends with its function, or with the process."""
@@ -82,6 +110,7 @@ class Workers:
         while self._done:
             future, result, error = self._done.popleft()
             self._pending -= 1
+            self._finished += 1
             if future.cancelled():
                 continue
             if error is None:

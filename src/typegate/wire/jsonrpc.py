@@ -12,7 +12,7 @@ again, slowly, to say what is wrong.
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -293,11 +293,9 @@ def _has_surrogate(value: Json) -> bool:
 # --- out -----------------------------------------------------------------------------------------
 
 
-def encode_response(id_: Id, result: bytes) -> bytes:
-    """A response line, without its line end, around an encoded result."""
-    if id_.__class__ is int:
-        return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (id_, result)
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (dumps(id_), result)
+def encode_response(id_: Id, result: Iterable[bytes]) -> bytes:
+    """A response line, without its line end, around the pieces of an encoded result."""
+    return b"".join((b'{"jsonrpc":"2.0","id":', dumps(id_), b',"result":', *result, b"}"))
 
 
 def encode_error(id_: Id | None, error: Json, null_id: bool = True) -> bytes:

@@ -13,6 +13,7 @@ from typegate.versions import Version
 
 __all__ = [
     "METHODS",
+    "Cache",
     "CallToolParams",
     "CompleteParams",
     "EmptyParams",
@@ -126,6 +127,10 @@ class ListenParams(Params, frozen=True, kw_only=True):
     notifications: ListenFilter
 
 
+Cache = Literal["public", "private"] | None
+"""Whose a cached result may be; `None`: it takes no hints."""
+
+
 class Method(msgspec.Struct, frozen=True):
     """One row.
 
@@ -142,7 +147,7 @@ class Method(msgspec.Struct, frozen=True):
     first: int = 0
     last: int = 4
     capability: tuple[str, ...] = ()
-    cache: Literal["public", "private"] | None = None
+    cache: Cache = None
 
     def exists_in(self, version: Version) -> bool:
         """Whether a client of this revision may call it."""

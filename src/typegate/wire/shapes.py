@@ -32,7 +32,7 @@ from typegate.types import (
 )
 from typegate.versions import MODERN, SINCE, Version
 from typegate.wire.jsonrpc import dumps
-from typegate.wire.methods import Method
+from typegate.wire.methods import Cache, Method
 
 __all__ = ["SERVER_INFO", "Identity", "describe", "describe_implementation", "encode_result"]
 
@@ -57,64 +57,65 @@ class Identity:
         self.implementation = implementation
         self.info: Json = msgspec.to_builtins(implementation)
         meta = dumps({SERVER_INFO: self.info})
+        caches: tuple[Cache, ...] = (None, "public", "private")
         self._tails = {
-            cache: b'"resultType":"complete",%b"_meta":%b' % (_hints(cache), meta)
-            for cache in (None, "public", "private")
+            cache: b'"resultType":"complete",%b"_meta":%b' % (_hints(cache), meta) for cache in caches
         }
 
-    def tail(self, method: Method, meta: Mapping[str, Json] | None) -> bytes:
+    def tail(self, cache: Cache, meta: Mapping[str, Json] | None) -> bytes:
         """The last members of a result of 2026-07-28."""
         if meta is None:
-            return self._tails[method.cache]
+            return self._tails[cache]
         joined = dumps({**meta, SERVER_INFO: self.info})
-        return b'"resultType":"complete",%b"_meta":%b' % (_hints(method.cache), joined)
+        return b'"resultType":"complete",%b"_meta":%b' % (_hints(cache), joined)
 
 
-def _hints(cache: str | None) -> bytes:
+def _hints(cache: Cache) -> bytes:
     return b"" if cache is None else b'"ttlMs":0,"cacheScope":"%b",' % cache.encode()
 
 
 # --- results -------------------------------------------------------------------------------------
 
+Pieces = tuple[bytes, ...]
+"""Bytes that belong together, joined only when the whole message is written."""
 
-def encode_result(result: Result, method: Method, version: Version, identity: Identity) -> bytes:
-    """The bytes of a result object for a client of *version*."""
+
+def encode_result(result: Result, method: Method, version: Version, identity: Identity) -> Pieces:
+    """A result object for a client of *version*."""
     members = _MEMBERS[result.__class__](result, method, version, identity)
     if version.modern:
-        tail = identity.tail(method, result.meta)
+        private = isinstance(result, ListResult) and result.private
+        tail = identity.tail("private" if private else method.cache, result.meta)
     elif result.meta is not None:
         tail = b'"_meta":' + dumps(result.meta)
     else:
-        return b"{%b}" % members
-    return b"{%b,%b}" % (members, tail) if members else b"{%b}" % tail
+        return (b"{", *members, b"}")
+    return (b"{", *members, b",", tail, b"}") if members else (b"{", tail, b"}")
 
 
-def _call_tool(result: CallToolResult, method: Method, version: Version, identity: Identity) -> bytes:
-    content = _content(result.content, version)
-    flag = b"true" if result.is_error else b"false"
+def _call_tool(result: CallToolResult, method: Method, version: Version, identity: Identity) -> Pieces:
+    start = (b'"content":[', _content(result.content, version), b"]")
+    end = b',"isError":true' if result.is_error else b',"isError":false'
     structured = result.structured
     if structured is None or version.structured == "none":
-        return b'"content":%b,"isError":%b' % (content, flag)
+        return (*start, end)
     if result.wraps and version.structured == "object":
-        structured = b'{"result":%b}' % structured
-    return b'"content":%b,"structuredContent":%b,"isError":%b' % (content, structured, flag)
+        return (*start, b',"structuredContent":{"result":', structured, b"}", end)
+    return (*start, b',"structuredContent":', structured, end)
 
 
-def _list(result: ListResult, method: Method, version: Version, identity: Identity) -> bytes:
-    members = b'"%b":%b' % (LIST_KEYS[method.name], result.items)
-    return (
-        members
-        if result.next_cursor is None
-        else b'%b,"nextCursor":%b' % (members, dumps(result.next_cursor))
-    )
+def _list(result: ListResult, method: Method, version: Version, identity: Identity) -> Pieces:
+    start = (b'"', LIST_KEYS[method.name], b'":', result.items)
+    return start if result.next_cursor is None else (*start, b',"nextCursor":', dumps(result.next_cursor))
 
 
-def _members(value: dict[str, Json]) -> bytes:
+def _members(value: dict[str, Json]) -> Pieces:
     """The members of an object, without its braces and without those that are `None`."""
-    return dumps({key: item for key, item in value.items() if item is not None})[1:-1]
+    members = dumps({key: item for key, item in value.items() if item is not None})[1:-1]
+    return (members,) if members else ()
 
 
-def _initialize(result: InitializeResult, method: Method, version: Version, identity: Identity) -> bytes:
+def _initialize(result: InitializeResult, method: Method, version: Version, identity: Identity) -> Pieces:
     known = {key: value for key, value in result.capabilities.items() if key != "completions" or version.rank}
     info = describe_implementation(identity.implementation, version)
     return _members(
@@ -127,7 +128,7 @@ def _initialize(result: InitializeResult, method: Method, version: Version, iden
     )
 
 
-def _discover(result: DiscoverResult, method: Method, version: Version, identity: Identity) -> bytes:
+def _discover(result: DiscoverResult, method: Method, version: Version, identity: Identity) -> Pieces:
     return _members(
         {
             "supportedVersions": MODERN,
@@ -137,28 +138,28 @@ def _discover(result: DiscoverResult, method: Method, version: Version, identity
     )
 
 
-def _read(result: ReadResourceResult, method: Method, version: Version, identity: Identity) -> bytes:
+def _read(result: ReadResourceResult, method: Method, version: Version, identity: Identity) -> Pieces:
     contents = msgspec.to_builtins(result.contents)
     return _members({"contents": [_strip("ResourceContents", item, version) for item in contents]})
 
 
-def _prompt(result: GetPromptResult, method: Method, version: Version, identity: Identity) -> bytes:
+def _prompt(result: GetPromptResult, method: Method, version: Version, identity: Identity) -> Pieces:
     messages = [
         {"role": message.role, "content": _block(message.content, version)} for message in result.messages
     ]
     return _members({"description": result.description, "messages": messages})
 
 
-def _complete(result: CompleteResult, method: Method, version: Version, identity: Identity) -> bytes:
+def _complete(result: CompleteResult, method: Method, version: Version, identity: Identity) -> Pieces:
     found = {"values": result.values, "total": result.total, "hasMore": result.has_more}
-    return b'"completion":{%b}' % _members(found)
+    return (b'"completion":{', *_members(found), b"}")
 
 
-def _nothing(result: Result, method: Method, version: Version, identity: Identity) -> bytes:
-    return b""
+def _nothing(result: Result, method: Method, version: Version, identity: Identity) -> Pieces:
+    return ()
 
 
-_MEMBERS: Final[dict[type[Result], Callable[[Any, Method, Version, Identity], bytes]]] = {
+_MEMBERS: Final[dict[type[Result], Callable[[Any, Method, Version, Identity], Pieces]]] = {
     CallToolResult: _call_tool,
     ListResult: _list,
     ReadResourceResult: _read,
@@ -175,9 +176,10 @@ _MEMBERS: Final[dict[type[Result], Callable[[Any, Method, Version, Identity], by
 
 
 def _content(blocks: tuple[ContentBlock, ...], version: Version) -> bytes:
+    """The blocks, without the brackets around them."""
     if len(blocks) == 1 and blocks[0].__class__ is TextContent and version.rank >= 2:
-        return b"[%b]" % dumps(blocks[0])
-    return dumps([_block(block, version) for block in blocks])
+        return dumps(blocks[0])
+    return dumps([_block(block, version) for block in blocks])[1:-1]
 
 
 def _block(block: ContentBlock, version: Version) -> Json:
