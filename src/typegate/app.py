@@ -7,6 +7,7 @@ room that knows what to do with it; nothing is decided here.
 import asyncio
 import contextlib
 import logging
+import re
 import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,6 @@ from typing import Any, Final, Literal, TypeVar, get_args, overload
 
 from typegate.contract.gate import DEFAULT_GATE, Gate
 from typegate.contract.schema import SchemaStyle
-from typegate.contract.uritemplate import is_template
 from typegate.errors import ConfigurationError, RegistrationError
 from typegate.guards.calls import Guard, compose
 from typegate.server.bus import Bus, Change
@@ -57,6 +57,8 @@ log: Final = logging.getLogger("typegate")
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Plan)
 Lifespan = Callable[["MCPServer"], AbstractAsyncContextManager[Any]]
+
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+\Z")
 
 MARK: Final = "__typegate_tool__"
 
@@ -335,7 +337,11 @@ class MCPServer:
         made = _options("resource", {**options, **unbuilt}, _caller())
 
         def register(function: F) -> F:
-            if is_template(uri):
+            if _URI.match(uri) is None:
+                raise RegistrationError(
+                    f"resource '{uri}' needs a URI with a scheme, such as 'config://limits'"
+                )
+            if "{" in uri or "}" in uri:
                 template = plan_template(function, made, self._shared)
                 self._register(self._catalogue.templates, template, "resources")
             else:
@@ -541,7 +547,7 @@ def _marked(source: object) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for owner in (*reversed(type(source).__mro__), source):
         for name, member in getattr(owner, "__dict__", {}).items():
-            options = getattr(member, MARK, None) or getattr(getattr(member, "__func__", None), MARK, None)
+            options = getattr(member, MARK, getattr(getattr(member, "__func__", None), MARK, None))
             if options is not None and not name.startswith("_"):
                 found[name] = options
     return found

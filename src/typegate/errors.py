@@ -43,7 +43,6 @@ __all__ = [
     "TypegateError",
     "UnsupportedProtocolVersion",
     "reject",
-    "shown",
 ]
 
 
@@ -64,6 +63,9 @@ class ToolError(TypegateError):
 
     Any other exception is masked: the model reads its type and a reference number, the log has the rest.
     """
+
+    def __init__(self, message: str = "the tool failed without a message") -> None:
+        super().__init__(message)
 
 
 class Rejected(ToolError):
@@ -192,9 +194,3 @@ class UnsupportedProtocolVersion(ProtocolError):
         super().__init__(
             "Unsupported protocol version", {"supported": list(supported), "requested": requested}
         )
-
-
-def shown(name: str, limit: int = 64) -> str:
-    """A client's own word, made safe to repeat: printable and cut short."""
-    printable = "".join(char if char.isprintable() else "?" for char in name[:limit])
-    return f"{printable}…" if len(name) > limit else printable

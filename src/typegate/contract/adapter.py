@@ -8,6 +8,7 @@ through as it came.
 
 import dataclasses
 import math
+import pathlib
 import re
 import sys
 import threading
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
+import msgspec
 import pydantic
 import pydantic_core
 import typing_extensions
@@ -25,6 +27,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import (
     CoreSchema,
+    SchemaError,
     SchemaSerializer,
     SchemaValidator,
     ValidationError,
@@ -35,7 +38,17 @@ from typegate.content import encode_base64
 from typegate.errors import RegistrationError
 from typegate.types import Json, Problem
 
-__all__ = ["Adapter", "Fault", "Unreadable", "adapt", "adapt_fields", "described", "faults", "has_non_finite"]
+__all__ = [
+    "Adapter",
+    "Fault",
+    "Unreadable",
+    "adapt",
+    "adapt_fields",
+    "described",
+    "faults",
+    "foreign",
+    "has_non_finite",
+]
 
 Unreadable = ValidationError
 """What `Adapter.read` raises."""
@@ -67,7 +80,7 @@ class Adapter:
         """Whether a value that is plain JSON is written just as it stands."""
         self.described = kinds <= _DESCRIBED
         """Whether the JSON Schema says all that `read` refuses."""
-        if "bytes" in kinds or ("float" in kinds and kinds & _OWN_CONFIG):
+        if "bytes" in kinds or (kinds & _OWN_CONFIG and kinds & {"any", "float"}):
             core = _edited(core)
             validator, serializer = _build(core)
         else:
@@ -77,9 +90,12 @@ class Adapter:
         self.read_strings: Callable[..., Any] = validator.validate_strings
         self.from_tree = kinds <= _SAME_FROM_TREE
         self._to_python = serializer.to_python
+        self._of = core.get("cls") if core["type"] in ("model", "dataclass") else None
 
     def dump(self, value: Any) -> Any:
         """The instance as a JSON value; NaN stays NaN. Raises `ValueError` for what cannot be one."""
+        if self._of is not None and not isinstance(value, self._of):
+            return _as_builtins(value)  # pydantic would guess, and read what is no value
         return self._to_python(value, mode="json", by_alias=True, warnings=False)
 
     def json_schema(self, mode: Mode, extra: Extra = "ignore") -> dict[str, Json]:
@@ -121,11 +137,18 @@ def _adapt(hint: Any) -> Adapter:
 
 
 def adapt_fields(name: str, fields: Mapping[str, Any]) -> Adapter:
-    """The adapter of an object with these members: name -> hint with its `Field` metadata."""
+    """The adapter of an object with these members: name -> hint with its `Field` metadata.
+
+    Raises:
+        RegistrationError: a member cannot be expressed.
+    """
     try:
         return _fields_adapter(name, fields)
     except (PydanticSchemaGenerationError, PydanticUserError):
         return _fields_adapter(name, {key: _readable(hint) for key, hint in fields.items()})
+    except SchemaError as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise RegistrationError(f"a hint of '{name}' cannot be compiled: {reason}") from None
 
 
 def _fields_adapter(name: str, fields: Mapping[str, Any]) -> Adapter:
@@ -189,9 +212,11 @@ def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
         return str(context.get("error", "")) or None
     if kind not in _KNOWN:
         return message
-    if message.startswith("Input should ") and kind not in _NAMES_A_CLASS:
-        return "must " + message.removeprefix("Input should ")
-    return None
+    said = _SHOULD.fullmatch(message)
+    return f"must {said[1]}" if said is not None and kind not in _NAMES_A_CLASS else None
+
+
+_SHOULD: Final = re.compile(r"[\w ]+ should (.+)", re.DOTALL)
 
 
 _KNOWN: Final = frozenset(get_args(core_schema.ErrorType))
@@ -332,10 +357,6 @@ _DESCRIBED: Final = _PLAIN | {
 _OWN_CONFIG: Final = frozenset({"model", "dataclass", "typed-dict"})
 _NOT_SCHEMAS: Final = frozenset({"metadata", "serialization", "config", "default", "expected", "members"})
 
-_BASE64 = core_schema.plain_serializer_function_ser_schema(
-    encode_base64, return_schema=core_schema.str_schema(), when_used="json"
-)
-
 
 def _kinds(core: Any) -> set[str]:
     """The node types of a core schema; a custom serializer counts as one, and so does a post-init."""
@@ -347,11 +368,16 @@ def _kinds(core: Any) -> set[str]:
             kind = node.get("type")
             if isinstance(kind, str):
                 found.add(kind)
-            found.update(mark for mark in ("serialization", "post_init") if node.get(mark))
-            pending += [item for key, item in node.items() if key not in _NOT_SCHEMAS]
+                found.update(mark for mark in ("serialization", "post_init") if node.get(mark))
+            pending += [item for key, item in node.items() if _leads_on(node, key)]
         elif isinstance(node, list | tuple):
             pending += node
     return found
+
+
+def _leads_on(node: dict[str, Any], key: str) -> bool:
+    """Whether a member holds schemas: in a table of fields, every one does, whatever its name."""
+    return key not in _NOT_SCHEMAS or not isinstance(node.get("type"), str)
 
 
 def _edited(node: Any) -> Any:
@@ -362,13 +388,45 @@ def _edited(node: Any) -> Any:
         return tuple(_edited(item) for item in node)
     if not isinstance(node, dict):
         return node
-    made = {key: item if key in _NOT_SCHEMAS else _edited(item) for key, item in node.items()}
-    if made.get("type") == "bytes" and "serialization" not in made:
-        made["serialization"] = _BASE64
-    if made.get("type") in _OWN_CONFIG:
+    made = {key: _edited(item) if _leads_on(node, key) else item for key, item in node.items()}
+    kind = made.get("type")
+    if not isinstance(kind, str):
+        return made
+    if kind in _WRITTEN_BY_US:
+        made.setdefault("serialization", _WRITTEN_BY_US[kind])
+    if kind in _OWN_CONFIG:
         made["config"] = {**(made.get("config") or {}), **_CORE_CONFIG}
     return made
 
+
+def foreign(value: Any) -> Any:
+    """What msgspec does not know how to write, as something that it does.
+
+    Raises:
+        TypeError: it is no value but a stream, a resource or the like.
+    """
+    kind = type(value)
+    if hasattr(kind, "__pydantic_serializer__"):
+        return adapt(kind).dump(value)
+    if isinstance(value, pathlib.PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a value of type {kind.__name__}")
+
+
+def _as_builtins(value: Any) -> Any:
+    return msgspec.to_builtins(value, enc_hook=foreign)
+
+
+_WRITTEN_BY_US: Final = {
+    "bytes": core_schema.plain_serializer_function_ser_schema(
+        encode_base64, return_schema=core_schema.str_schema(), when_used="json"
+    ),
+    "any": core_schema.plain_serializer_function_ser_schema(
+        _as_builtins, return_schema=core_schema.any_schema(), when_used="json"
+    ),
+}
 
 _CORE_CONFIG: Final = {"val_json_bytes": "base64", "ser_json_inf_nan": "constants"}
 
@@ -408,6 +466,10 @@ _KEY_PATTERNS: Final = {
 }
 
 
+def _as_key(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 class _Generator(GenerateJsonSchema):
     """pydantic's generator, with our rules."""
 
@@ -426,10 +488,17 @@ class _Generator(GenerateJsonSchema):
         if keys is None or keys["type"] in ("str", "any"):
             return made
         made.pop("patternProperties", None)
-        made["propertyNames"] = _KEY_PATTERNS.get(keys["type"]) or self.generate_inner(keys)
+        made["propertyNames"] = _KEY_PATTERNS.get(keys["type"]) or self._names(keys)
         if "values_schema" in schema:
             made["additionalProperties"] = self.generate_inner(schema["values_schema"])
         return made
+
+    def _names(self, keys: CoreSchema) -> JsonSchemaValue:
+        """The schema of keys, which are strings whatever type they are read as."""
+        if keys["type"] in ("enum", "literal"):
+            members = keys.get("members") or keys.get("expected") or ()
+            return {"enum": [_as_key(getattr(member, "value", member)) for member in members]}
+        return self.generate_inner(keys)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         return self._closed(super().model_schema(schema), getattr(schema["cls"], "model_config", None))
@@ -460,6 +529,7 @@ class _Generator(GenerateJsonSchema):
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         made = super().decimal_schema(schema)
         for branch in made.get("anyOf", (made,)):
-            if branch.get("type") == "string":
+            branch.pop("pattern", None)  # pydantic's own does not cover what it writes: 1E+2
+            if branch.get("type") == "string" and self.mode == "validation":
                 branch["pattern"] = r"^[+-]?[0-9]+(\.[0-9]+)?$"
         return made

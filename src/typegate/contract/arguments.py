@@ -77,13 +77,16 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         """Say all that is wrong at once: what the schemas refuse, and what the types refuse elsewhere."""
         issues = [issue for judge in self.judges for issue in judge.issues(tree)]
         covered = {issue.path for issue in issues}
-        if not issues or not self.reader.described:
+        if not issues or not (self.reader.described or any(issue.code == "pattern" for issue in issues)):
             issues += [
                 issue
                 for issue in self._unread(tree, raw)
                 if not any(_overlap(issue.path, path) for path in covered)
             ]
-        issues.sort(key=lambda issue: issue.code != "missing")
+        order = {name: index for index, name in enumerate(self.schema.get("properties", ()))}
+        issues.sort(
+            key=lambda each: (each.code != "missing", order.get(_first(each), len(order)), str(each.path))
+        )
         raise InvalidArguments(list({(issue.path, issue.code): issue for issue in issues}.values()))
 
     def _unread(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> list[Issue]:
@@ -126,9 +129,9 @@ class Strings(msgspec.Struct, frozen=True, kw_only=True):
             issues += [problems.unexpected((name,), sorted(self.known)) for name in strangers]
         values: dict[str, Any] = {}
         try:
-            values = self.reader.read_strings(
-                {name: value for name, value in given.items() if name in self.known}
-            )
+            known = {name: value for name, value in given.items() if name in self.known}
+            lists = any(isinstance(value, list) for value in known.values())
+            values = self.reader.read_tree(known) if lists else self.reader.read_strings(known)
         except Unreadable as error:
             issues += [_issue(fault, given, self.judge) for fault in faults(error)]
         if issues:
@@ -146,6 +149,10 @@ def plan_strings(label: str, signature: Signature, required: frozenset[str]) -> 
         required=required,
         open=signature.extra is not EMPTY,
     )
+
+
+def _first(issue: Issue) -> str | int:
+    return issue.path[0] if issue.path else ""
 
 
 def _overlap(one: Path, other: Path) -> bool:
@@ -196,6 +203,8 @@ def plan_arguments(
         derived["not"] = {"anyOf": [{"required": [name]} for name in signature.injected]}
     judges = [Validator(derived, f"the schema of '{label}'")]
     published = publish({key: value for key, value in derived.items() if key != "not"}, style, "input")
+    if style != "pydantic":  # a default may hold a null that is no longer offered
+        published = without_bad_defaults(published, accepts)
     if explicit is not None:
         published = dict(explicit)
         _check_explicit(label, signature, published)
@@ -236,23 +245,37 @@ def _check_explicit(label: str, signature: Signature, schema: dict[str, Json]) -
 
 _MISSING: Final = frozenset({"missing", "missing_argument", "missing_keyword_only_argument"})
 
-_TEXTS: Final = {
-    "bytes_invalid_encoding": ("format", "must be base64 text"),
-    "value_error": ("value", None),
-    "assertion_error": ("value", None),
+_CODES: Final = {
+    **dict.fromkeys(("value_error", "assertion_error"), "value"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float", "float_parsing", "float_type"), "type"),
+    **dict.fromkeys(
+        ("bool_parsing", "bool_type", "string_type", "decimal_type", "list_type", "dict_type"), "type"
+    ),
+    **dict.fromkeys(("enum", "literal_error"), "enum"),
+    **dict.fromkeys(("date_parsing", "date_from_datetime_parsing", "date_type"), "format"),
+    **dict.fromkeys(("datetime_parsing", "datetime_from_date_parsing", "datetime_type"), "format"),
+    **dict.fromkeys(("time_parsing", "time_type", "time_delta_parsing", "time_delta_type"), "format"),
+    **dict.fromkeys(("uuid_parsing", "uuid_type", "decimal_parsing", "bytes_invalid_encoding"), "format"),
+    "string_pattern_mismatch": "pattern",
+    "string_too_short": "too_short",
+    "string_too_long": "too_long",
 }
-"""pydantic's name → our code, and a text where pydantic's own does not do."""
+"""pydantic's name → ours, for what a schema would have refused under that name; others keep pydantic's."""
+
+_OWN_WORDS: Final = frozenset({"value_error", "assertion_error"})
 
 
 def _issue(fault: Fault, tree: Json, judge: Validator) -> Issue:
     path = _path(fault.location, tree, keep_last=fault.kind in _MISSING)
     if fault.kind in _MISSING:
         return problems.missing(path)
-    code, text = _TEXTS.get(fault.kind, (fault.kind, None))
-    said = text or fault.text or "is not acceptable"
+    code = _CODES.get(fault.kind, fault.kind)
+    expected = judge.expected(path) if path else None
+    said = fault.text or "is not acceptable"
+    if fault.kind in _CODES and fault.kind not in _OWN_WORDS and expected is not None:
+        said = f"must be {expected}"
     subject = problems.quoted(path) if path else "the arguments"
     joint = " " if said.startswith(("must ", "is ")) else ": "
-    expected = judge.expected(path) if path else None
     return Issue(path=path, code=code, message=f"{subject}{joint}{said}", expected=expected)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from typegate.errors import shown
+from typegate.text import shown
 from typegate.types import Issue, Json, Problem
 
 __all__ = [
@@ -126,11 +126,14 @@ _BOUNDS: Final = (
 """Lower and upper keywords, and what they count."""
 
 
+_EXCLUSIVE: Final = {"exclusiveMinimum": "more than", "exclusiveMaximum": "less than"}
+
+
 def _bound(schema: Mapping[str, Any], keywords: tuple[str, ...]) -> Json:
     found = next((keyword for keyword in keywords if keyword in schema), None)
     if found is None:
         return None
-    return f"{schema[found]} (exclusive)" if found.startswith("exclusive") else schema[found]
+    return f"{_EXCLUSIVE[found]} {schema[found]}" if found in _EXCLUSIVE else schema[found]
 
 
 def _range(low: Json, high: Json, counted: str) -> str:
@@ -142,7 +145,10 @@ def _range(low: Json, high: Json, counted: str) -> str:
         return f" with exactly {low}{counted}" if counted else f" equal to {low}"
     if low is not None and high is not None:
         return f" with {low} to {high}{counted}" if counted else f" from {low} to {high}"
-    end = f"at least {low}" if high is None else f"at most {high}"
+    if high is None:
+        end = str(low) if str(low).startswith("more") else f"at least {low}"
+    else:
+        end = str(high) if str(high).startswith("less") else f"at most {high}"
     return f" with {end}{counted}" if counted else f" of {end}"
 
 
@@ -151,8 +157,9 @@ def _plural(word: str) -> str:
 
 
 def _close(name: str, known: Iterable[Json]) -> str | None:
-    found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], n=1)
-    return found[0] if found else None
+    by_folded = {each.casefold(): each for each in known if isinstance(each, str)}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=1)
+    return by_folded[found[0]] if found else None
 
 
 # --- issues --------------------------------------------------------------------------------------
@@ -274,12 +281,14 @@ def invalid_arguments(name: str, issues: Sequence[Issue]) -> Problem:
 
 def _mend(issues: Sequence[Issue]) -> str:
     """What to send instead, argument by argument."""
-    changes = list(dict.fromkeys(filter(None, map(_change, issues))))
+    renamed = {issue.expected for issue in issues if issue.code == "unexpected"}
+    wanted = [each for each in issues if each.code != "missing" or quoted(each.path[-1:]) not in renamed]
+    changes = list(dict.fromkeys(filter(None, map(_change, wanted))))
     return f"Call again with {'; '.join(changes)}." if changes else "Correct the arguments and call again."
 
 
 def _change(issue: Issue) -> str | None:
-    where = quoted(issue.path)
+    where = quoted(issue.path) if issue.path else "the arguments"
     if issue.code == "unexpected":
         better = issue.expected if issue.expected and issue.expected.startswith("'") else None
         return f"{better} in place of {where}" if better else f"{where} left out"

@@ -7,7 +7,6 @@ and, indented, the text.
 
 import collections.abc
 import math
-import pathlib
 import re
 import types
 import typing
@@ -18,11 +17,12 @@ import msgspec
 
 from typegate.content import Helper, ToolResult, block_of
 from typegate.contract import problems
-from typegate.contract.adapter import Adapter, adapt, has_non_finite
+from typegate.contract.adapter import Adapter, adapt, foreign, has_non_finite
 from typegate.contract.schema import SchemaStyle, as_object, is_object, publish
 from typegate.contract.signature import EMPTY
 from typegate.contract.validator import Validator
 from typegate.errors import InvalidResult, RegistrationError
+from typegate.text import without_surrogates
 from typegate.types import (
     AudioContent,
     BlobResourceContents,
@@ -89,14 +89,14 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         """The structured form of a refusal, where the output schema leaves room for one (D2)."""
         for form in ({"error": problem}, problem):
             if self.judge is None or self.judge.is_valid(form):
-                return msgspec.json.encode(form)
+                return to_json(form)
         return None
 
     def _text_of(self, value: Any) -> TextContent:
         if value is None:
             return TextContent("")
         if isinstance(value, str):
-            return TextContent(_clean(value))
+            return TextContent(without_surrogates(value))
         return TextContent(to_text(to_json(value), self.indent))
 
     def _by_hand(self, result: ToolResult) -> CallToolResult:
@@ -234,7 +234,11 @@ def _block_or_text(item: Any) -> ContentBlock:
     block = block_of(item) or _as_block(item)
     if block is not None:
         return block
-    return TextContent(_clean(item)) if isinstance(item, str) else TextContent(to_text(to_json(item), 2))
+    return (
+        TextContent(without_surrogates(item))
+        if isinstance(item, str)
+        else TextContent(to_text(to_json(item), 2))
+    )
 
 
 _SHAPES: Final = {
@@ -299,14 +303,29 @@ def to_json(value: Any) -> bytes:
     try:
         raw = _encode(value)
     except UnicodeEncodeError:
-        return to_json(_without_surrogates(value))
+        return to_json(without_surrogates(_as_tree(value)))
     except RecursionError:
         raise InvalidResult(_ENDLESS) from None
+    except _NonFiniteError:
+        raise _non_finite(value) from None
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidResult(f"returned what is no JSON: {_cause(value, error)}") from None
-    if b"null" in raw:
-        _refuse_non_finite(value)
+        raise _unwritable(value, error) from None
+    if b"null" in raw and has_non_finite(value):
+        raise _non_finite(value)
+    if _NUMBER_KEY.search(raw) is not None and _loses_keys(raw):
+        raise InvalidResult("returned an object with two keys that are the same as text, such as 1 and '1'")
     return raw
+
+
+_NUMBER_KEY: Final = re.compile(rb'"-?[0-9][^"]*":')
+
+
+def _loses_keys(raw: bytes) -> bool:
+    return msgspec.json.encode(msgspec.json.decode(raw)).count(b":") < raw.count(b":")
+
+
+def _as_tree(value: Any) -> Json:
+    return msgspec.to_builtins(value, enc_hook=foreign, str_keys=True)
 
 
 def _dumped(adapter: Adapter, value: Any) -> Json:
@@ -316,10 +335,10 @@ def _dumped(adapter: Adapter, value: Any) -> Json:
         return adapter.dump(value)
     except RecursionError:
         raise InvalidResult(_ENDLESS) from None
-    except ValueError as error:  # pydantic's own, and those of the author's serializers
-        if "ircular" in str(error):
+    except (ValueError, TypeError) as error:  # pydantic's own, and those of the author's serializers
+        if any(word in str(error) for word in ("ircular", "recursion", "depth")):
             raise InvalidResult(_ENDLESS) from None
-        raise InvalidResult(f"returned what is no JSON: {_cause(value, error)}") from None
+        raise _unwritable(value, error) from None
 
 
 _ENDLESS: Final = "returned a value that contains itself, or is nested too deeply"
@@ -334,19 +353,17 @@ def to_text(raw: bytes, indent: int | None) -> str:
     return msgspec.json.format(raw, indent=indent).decode()
 
 
+class _NonFiniteError(Exception):
+    pass
+
+
 def _hook(value: Any) -> Any:
-    """What msgspec does not write by itself."""
-    if isinstance(value, pathlib.PurePath):
-        return str(value)
-    kind = type(value)
-    if hasattr(kind, "__pydantic_serializer__"):
-        tree = _dumped(adapt(kind), value)
-        _refuse_non_finite(tree)
-        return tree
-    if isinstance(value, Mapping):
-        return dict(value)
+    """What msgspec does not write by itself; a NaN inside would become a silent null."""
     _refuse_streaming(value)
-    raise TypeError(f"of the type {kind.__name__}")
+    known = foreign(value)
+    if isinstance(known, dict | list) and has_non_finite(known):
+        raise _NonFiniteError
+    return known
 
 
 _encode = msgspec.json.Encoder(enc_hook=_hook).encode
@@ -378,56 +395,47 @@ def _admits(judge: Validator, value: Any) -> bool:
 
 # --- what is wrong, and where --------------------------------------------------------------------
 
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
-
-def _clean(text: str) -> str:
-    """Text without halves of surrogate pairs, which have no UTF-8 form (file names can hold them)."""
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return _clean(value)
-    if isinstance(value, Mapping):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_without_surrogates(item) for item in value]
-    kind = type(value)
-    if hasattr(kind, "__pydantic_serializer__"):
-        return _without_surrogates(_dumped(adapt(kind), value))
-    return value
-
-
-def _refuse_non_finite(value: Any) -> None:
-    """Msgspec writes NaN as null; where there is a null, see what it stands for."""
-    if not has_non_finite(value):
-        return
-    for place, item in _places(value):
+def _non_finite(value: Any) -> InvalidResult:
+    found = "returned NaN or an infinity, which JSON cannot hold"
+    for place, _, item in _places(value):
         if isinstance(item, float) and not math.isfinite(item):
-            raise InvalidResult(f"returned NaN or an infinity, which JSON cannot hold, at {place}")
-    raise InvalidResult("returned NaN or an infinity, which JSON cannot hold")
+            return InvalidResult(f"{found}, at {place}")
+    return InvalidResult(found)
 
 
-def _cause(value: Any, error: Exception) -> str:
+_MAX_PLACES: Final = 64
+"""How deep a value is looked into for what is wrong with it."""
+
+
+def _unwritable(value: Any, error: Exception) -> InvalidResult:
     """The first place that cannot be written, without its value."""
-    for place, item in _places(value):
+    for place, depth, item in _places(value):
         try:
             _encode(item)
         except Exception:  # noqa: BLE001  (whatever it is, this is the place)
-            return f"a value of type {type(item).__name__} at {place}"
-    return type(error).__name__
+            if depth == _MAX_PLACES:
+                return InvalidResult(_ENDLESS)
+            return InvalidResult(
+                f"returned what is no JSON: a value of type {type(item).__name__} at {place}"
+            )
+    return InvalidResult(f"returned what is no JSON ({type(error).__name__})")
 
 
-def _places(value: Any, place: str = "$", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def _places(value: Any, place: str = "$", depth: int = 0) -> Iterator[tuple[str, int, Any]]:
     """Every place inside a value, the innermost first."""
-    if depth < 64:
-        if isinstance(value, Mapping):
-            for key, item in value.items():
-                yield from _places(item, f"{place}.{problems.quoted((str(key),))[1:-1]}", depth + 1)
-        elif isinstance(value, list | tuple):
-            for index, item in enumerate(value):
-                yield from _places(item, f"{place}[{index}]", depth + 1)
-        elif hasattr(value, "__dict__") and hasattr(type(value), "__pydantic_fields__"):
-            yield from _places(vars(value), place, depth)
-    yield place, value
+    if depth < _MAX_PLACES:
+        for name, item in _inside(value):
+            yield from _places(item, place + name, depth + 1)
+    yield place, depth, value
+
+
+def _inside(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list | tuple):
+        yield from ((f"[{index}]", item) for index, item in enumerate(value))
+        return
+    if not isinstance(value, Mapping):
+        known = hasattr(type(value), "__pydantic_fields__") or hasattr(type(value), "__dataclass_fields__")
+        value = getattr(value, "__dict__", {}) if known else {}
+    for key, item in value.items():
+        yield f".{problems.quoted((str(key),))[1:-1]}", item

@@ -27,9 +27,14 @@ _TIME: Final = re.compile(
     r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?"
 ).fullmatch
 
+_DURATION: Final = re.compile(
+    r"[-+]?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:[.,]\d{1,9})?S)?)?"
+).fullmatch
+
 _FORMATS: Final = {
     "date-time": lambda text: _DATE_TIME(text) is not None,  # RFC 3339, the zone optional as in Python
     "time": lambda text: _TIME(text) is not None,
+    "duration": lambda text: _DURATION(text) is not None,  # ISO 8601, with a sign and fractions of seconds
     "regex": lambda text: True,  # the author's own business
 }
 
@@ -70,8 +75,9 @@ class Validator:
         found: list[Issue] = []
         for error in self._compiled.iter_errors(instance):
             found += self._translate(error)
-        mistyped = {issue.path for issue in found if issue.code == "type"}
-        return list(dict.fromkeys(each for each in found if each.code == "type" or each.path not in mistyped))
+        decided = {issue.path: issue.code for issue in found if issue.code == "type"}
+        decided |= {issue.path: issue.code for issue in found if issue.code == "enum"}
+        return list(dict.fromkeys(each for each in found if decided.get(each.path, each.code) == each.code))
 
     def expected(self, path: Path) -> str | None:
         """What the schema accepts at *path*, in words; `None` where it does not say."""
@@ -112,7 +118,7 @@ class Validator:
             yield from self._union(error, path, facts["context"], node)
         elif keyword == "propertyNames":
             inner = facts["error"]
-            names = self._resolved(node.get(keyword))
+            names = self._resolved(node.get(keyword, node))
             issue = self._violated(inner.kind.name, path, _fact(inner), names, inner.instance)
             yield self._about_keys(issue, path)
         else:

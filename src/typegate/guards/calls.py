@@ -24,8 +24,11 @@ class Channel(Protocol):
         """What a handshake client has settled; `None` for a stateless one."""
         ...
 
-    def notify(self, peer: Peer, method: str, params: dict[str, Json]) -> None:
-        """Send a notification; never blocks, and may be called from any thread."""
+    def notify(self, peer: Peer, method: str, params: dict[str, Json], about: Request | None = None) -> None:
+        """Send a notification; never blocks, and may be called from any thread.
+
+        One that is *about* a request is dropped once nobody wants the answer to that.
+        """
 
     async def drain(self) -> None:
         """Wait until the client has taken most of what was sent."""

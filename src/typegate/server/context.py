@@ -4,21 +4,24 @@ The law of the file: nothing here blocks and everything works on a worker thread
 the client may also be awaited, which waits until the client keeps up.
 """
 
+import math
 from collections.abc import Generator
-from typing import Any, Final, Generic, get_args
+from typing import Any, Final, Generic
 
+import msgspec
 from typing_extensions import TypeVar
 
+from typegate.contract.results import to_json
+from typegate.errors import InvalidResult
 from typegate.guards.calls import Call
 from typegate.types import Implementation, Json, LogLevel, Principal
-from typegate.wire.connection import LEVEL_KEY
+from typegate.wire.connection import LEVEL_KEY, LEVELS
 from typegate.wire.jsonrpc import Id
 
 __all__ = ["Context"]
 
 T = TypeVar("T", default=Any)
 
-LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
 _RANK: Final = {level: rank for rank, level in enumerate(LEVELS)}
 
 
@@ -44,7 +47,7 @@ class Context(Generic[T]):
 
     def __init__(self, call: Call, lifespan: T) -> None:
         self._call = call
-        self._done = float("-inf")
+        self._done = -math.inf
         self.lifespan = lifespan
         """What the server's `lifespan` yielded."""
 
@@ -86,10 +89,10 @@ class Context(Generic[T]):
             message: what is being done (clients from 2025-03-26 on).
         """
         token = self._meta().get("progressToken")
-        if token.__class__ in (str, int) and done > self._done:
+        if token.__class__ in (str, int) and self._done < done < math.inf:
             self._done = done
             params: dict[str, Json] = {"progressToken": token, "progress": done}
-            if total is not None:
+            if total is not None and math.isfinite(total):
                 params["total"] = total
             if message is not None:
                 params["message"] = message
@@ -107,8 +110,10 @@ class Context(Generic[T]):
             logger: the name of its source.
         """
         wanted = self._wanted_level()
+        if level not in _RANK:
+            raise ValueError(f"the level of a log message must be one of {', '.join(LEVELS)}")
         if wanted is not None and _RANK[level] >= _RANK[wanted]:
-            params: dict[str, Json] = {"level": level, "data": data}
+            params: dict[str, Json] = {"level": level, "data": _writable(data)}
             if logger is not None:
                 params["logger"] = logger
             self._notify("notifications/message", params)
@@ -143,5 +148,12 @@ class Context(Generic[T]):
         return meta if isinstance(meta, dict) else {}
 
     def _notify(self, method: str, params: dict[str, Json]) -> None:
-        if self._call.channel.waits(self._call.request):
-            self._call.channel.notify(self._call.peer, method, params)
+        self._call.channel.notify(self._call.peer, method, params, about=self._call.request)
+
+
+def _writable(data: Any) -> Json:
+    """A log message as strict JSON; one that cannot be says so, and the call goes on."""
+    try:
+        return msgspec.Raw(to_json(data))
+    except InvalidResult as error:
+        return f"[a log message {str(error).removeprefix('returned ')}]"

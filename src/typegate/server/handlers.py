@@ -15,13 +15,14 @@ import msgspec
 from typegate.content import PromptMessage, block_of, encode_base64
 from typegate.contract.problems import Path, violated
 from typegate.contract.results import as_problem, to_json, to_text
-from typegate.errors import InvalidArguments, InvalidParams, ResourceNotFound, shown
+from typegate.errors import InvalidArguments, InvalidParams, ResourceNotFound
 from typegate.guards.calls import Call, Handler
 from typegate.server.bus import Bus, Change
 from typegate.server.components import Callback, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
 from typegate.server.context import Context
 from typegate.server.failures import refusal
 from typegate.server.registry import Catalogue, Registry
+from typegate.text import shown
 from typegate.types import (
     BlobResourceContents,
     CallToolResult,
@@ -363,12 +364,13 @@ async def listen(service: Service, call: Call) -> Result:
         else:
             wanted = CHANGES[change.kind][1] in honoured
         if wanted:
-            call.channel.notify(call.peer, method, {**params, "_meta": meta})
+            call.channel.notify(call.peer, method, {**params, "_meta": meta}, about=call.request)
 
-    call.channel.notify(
-        call.peer, "notifications/subscriptions/acknowledged", {"notifications": honoured, "_meta": meta}
-    )
     end = service.bus.subscribe(tell)
+    acknowledged = {"notifications": honoured, "_meta": meta}
+    call.channel.notify(
+        call.peer, "notifications/subscriptions/acknowledged", acknowledged, about=call.request
+    )
     try:
         await service.closing.wait()
     finally:

@@ -199,14 +199,17 @@ class Client:
         if self._version.modern:
             return
         opening = {"protocolVersion": self._version.name, "capabilities": {}, "clientInfo": CLIENT_INFO}
-        await self.request("initialize", opening)
+        opened = await self.request("initialize", opening)
         self.notify("notifications/initialized")
-        if self._log_level is not None:
+        if self._log_level is not None and "logging" in opened["capabilities"]:
             await self.request("logging/setLevel", {"level": self._log_level})
 
     async def close(self) -> None:
-        """End the connection, and everything under way on it."""
+        """End the connection, and everything under way on it; streams of changes end with their result."""
+        await self._runner.finish(0.01)
         await self._runner.close(1.0)
+        for future in self._waiting.values():
+            future.cancel()
 
     # --- what a client does
 

@@ -6,6 +6,7 @@ that really waits costs more than a function call.
 """
 
 import asyncio
+import contextlib
 import logging
 import sys
 import threading
@@ -84,6 +85,7 @@ class Runner:
         self._thread = threading.get_ident()
         self._running: dict[Id, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
         self._unsubscribe = self._service.bus.subscribe(self._tell)
 
     # --- in
@@ -108,15 +110,15 @@ class Runner:
         if task is not None:
             task.cancel()
 
-    def _start(self, coroutine: Coroutine[Any, Any, None], id_: Id | None) -> None:
+    def _start(self, coroutine: Coroutine[Any, Any, None], id_: Id | None) -> "asyncio.Task[None]":
         task = _started(coroutine, self._loop)
-        if task.done():
-            return
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        if id_ is not None:
-            self._running[id_] = task
-            task.add_done_callback(lambda done: self._forget(id_, done))
+        if not task.done():
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            if id_ is not None:
+                self._running[id_] = task
+                task.add_done_callback(lambda done: self._forget(id_, done))
+        return task
 
     def _forget(self, id_: Id, task: "asyncio.Task[None]") -> None:
         if self._running.get(id_) is task:
@@ -126,12 +128,17 @@ class Runner:
 
     async def _respond_to_batch(self, batch: Batch) -> None:
         """Answer the members together; the answers travel as one array (2025-03-26)."""
-        waiting = [event for event in batch.events if isinstance(event, RequestReceived)]
+        replies: list[bytes] = []
+        tasks: list[asyncio.Task[None]] = []
         for event in batch.events:
-            if isinstance(event, CancelRequested):
+            if isinstance(event, RequestReceived):
+                tasks.append(self._start(self._answer(event, replies.append), event.request.id))
+            elif isinstance(event, Malformed):
+                replies.append(event.reply)
+            elif isinstance(event, CancelRequested):
                 self._cancel(event.id)
-        replies = [event.reply for event in batch.events if isinstance(event, Malformed)]
-        await asyncio.gather(*(self._answer(event, replies.append) for event in waiting))
+        if tasks:
+            await asyncio.wait(tasks)
         if replies:
             self._sink.write(b"[%b]" % b",".join(replies))
 
@@ -146,13 +153,12 @@ class Runner:
         outcome: Result | ProtocolError
         try:
             outcome = await self._handle(call)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():  # by the client, or because the server goes away
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                 raise
-            outcome = failure(call, error)  # something that the function waited for was cancelled
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (every answer that is no result is made here)
-            outcome = failure(call, error)
+            outcome = _failed(call, error)
         try:
             reply = self._connection.reply(received, outcome)
         except Exception:
@@ -168,15 +174,18 @@ class Runner:
         """What a handshake client has settled."""
         return self._connection.session
 
-    def notify(self, peer: Peer, method: str, params: dict[str, Json]) -> None:
-        """Send a notification, from any thread."""
+    def notify(self, peer: Peer, method: str, params: dict[str, Json], about: Request | None = None) -> None:
+        """Send a notification, from any thread, unless it is about a request that nobody waits for."""
         line = self._connection.notification(method, params, peer.version)
         if threading.get_ident() == self._thread:
-            self._say(method, line)
+            self._say(method, line, about)
         else:
-            self._loop.call_soon_threadsafe(self._say, method, line)
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._say, method, line, about)
 
-    def _say(self, method: str, line: bytes) -> None:
+    def _say(self, method: str, line: bytes, about: Request | None) -> None:
+        if about is not None and not self.waits(about):
+            return
         if not (self._sink.full and method in DROPPABLE):
             self._sink.write(line)
 
@@ -186,7 +195,7 @@ class Runner:
 
     def waits(self, request: Request) -> bool:
         """Whether somebody still wants the answer to *request*."""
-        return self._connection.waits(request)
+        return not self._closed and self._connection.waits(request)
 
     # --- changes, for a handshake client (a stateless one asks with subscriptions/listen)
 
@@ -210,10 +219,26 @@ class Runner:
 
     async def close(self, seconds: float) -> bool:
         """Cancel what is under way; whether all of it ended in time."""
+        self._closed = True
         self._unsubscribe()
         for task in tuple(self._tasks):
             task.cancel()
         return await self.finish(seconds)
+
+
+def _is_cancelled() -> bool:
+    """Whether this very task was cancelled, and not only something that it waited for."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _failed(call: Call, error: BaseException) -> Result | ProtocolError:
+    """What answers a call that ended with *error*, whatever the error itself does when it is looked at."""
+    try:
+        return failure(call, error)
+    except Exception:
+        log.exception("the failure of '%s' cannot be told as it is", call.request.method)
+        return failure(call, RuntimeError())
 
 
 if sys.version_info >= (3, 12):

@@ -7,6 +7,7 @@ back, and when that is too much, nothing more is read from it.
 """
 
 import asyncio
+import atexit
 import contextlib
 import logging
 import os
@@ -66,6 +67,7 @@ def run(opened: Callable[[], AbstractAsyncContextManager[Serving]], options: Std
         status = _run_loop(lambda: _Stdio(source, target, options).serve(opened))
     if any(thread.name.startswith("asyncio_") and thread.is_alive() for thread in threading.enumerate()):
         log.warning("a thread of asyncio.to_thread did not end in time; the process ends without it")
+        atexit._run_exitfuncs()  # noqa: SLF001  (there is no other way to have them run)
         _flush()
         os._exit(status)
     return status
@@ -163,6 +165,11 @@ class _Writer:
         if self._nonblocking:
             os.set_blocking(target, False)
             _enlarge(target)
+        self._watched = _watch_hang_up(self._loop, target, self._hung_up)
+
+    def _hung_up(self) -> None:
+        self.close()
+        self._broken()
 
     @property
     def full(self) -> bool:
@@ -212,9 +219,8 @@ class _Writer:
                 self._size -= written
         except BlockingIOError:
             return False
-        except OSError:  # the reader is gone
-            self.close()
-            self._broken()
+        except OSError:
+            self._hung_up()
             return True
         if self._size < LOW_WATER:
             self._release()
@@ -242,11 +248,21 @@ class _Writer:
             return
         self.closed = True
         self._loop.remove_writer(self._target)
+        if self._watched:
+            self._loop.remove_reader(self._target)
         self._lines, self._rest, self._size = [], memoryview(b""), 0
         if self._nonblocking:
             with contextlib.suppress(OSError):
                 os.set_blocking(self._target, self._was_blocking)
         self._release()
+
+
+def _watch_hang_up(loop: asyncio.AbstractEventLoop, target: int, gone: Callable[[], None]) -> bool:
+    """Hear of it when the other end of a pipe goes away: its writing end then counts as readable."""
+    if os.name != "posix" or not stat.S_ISFIFO(os.fstat(target).st_mode):
+        return False
+    loop.add_reader(target, gone)
+    return True
 
 
 # --- in ------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Workers:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._done: deque[Outcome] = deque()
         self._settling = False
-        self._growing = False
+        self._watching = False
         self._pending = 0
         self._finished = 0
         self._threads = 0
@@ -53,25 +53,21 @@ class Workers:
         self._pending += 1
         if self._threads == 0:
             self._start_thread()
-        elif self._pending > self._threads < self._limit and not self._growing:
-            self._growing = True
-            loop.call_later(PATIENCE[0], self._watch)
+        elif self._pending > self._threads < self._limit and not self._watching:
+            self._watching = True
+            loop.call_later(PATIENCE[0], self._watch, loop)
         self._jobs.put((contextvars.copy_context(), function, future))
         return future
 
-    def _watch(self) -> None:
-        """Look again in a moment, if there is still more to do than there are threads."""
-        if self._loop is not None and self._pending > self._threads:
-            self._loop.call_later(PATIENCE[1], self._grow, self._finished)
-        else:
-            self._growing = False
-
-    def _grow(self, finished_before: int) -> None:
-        """Start threads for what still waits, unless the ones there are keep up."""
-        self._growing = False
-        if self._finished - finished_before < self._pending:
+    def _watch(self, loop: asyncio.AbstractEventLoop, finished_before: int | None = None) -> None:
+        """Start threads for what waits, once it is seen that those there do not keep up."""
+        self._watching = self._pending > self._threads < self._limit
+        if not self._watching:
+            return
+        if finished_before is not None and self._finished - finished_before < self._pending:
             for _ in range(min(self._pending, self._limit) - self._threads):
                 self._start_thread()
+        loop.call_later(PATIENCE[1], self._watch, loop, self._finished)
 
     def _start_thread(self) -> None:
         self._threads += 1
@@ -116,6 +112,8 @@ class Workers:
             if error is None:
                 future.set_result(result)
             elif isinstance(error, StopIteration):  # a future cannot carry it
-                future.set_exception(RuntimeError("the function raised StopIteration"))
+                stopped = RuntimeError("the function raised StopIteration")
+                stopped.__cause__ = error
+                future.set_exception(stopped)
             else:
                 future.set_exception(error)

@@ -7,7 +7,7 @@ guessed (specification: basic/versioning).
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
@@ -19,8 +19,8 @@ from typegate.errors import (
     ProtocolError,
     ResourceNotFound,
     UnsupportedProtocolVersion,
-    shown,
 )
+from typegate.text import shown
 from typegate.types import Implementation, Json, LogLevel, Result
 from typegate.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, SINCE, VERSIONS, Version
 from typegate.wire import jsonrpc
@@ -29,6 +29,11 @@ from typegate.wire.methods import METHODS, InitializeParams, Method, convert
 from typegate.wire.shapes import Identity, encode_result
 
 __all__ = [
+    "CAPABILITIES_KEY",
+    "CLIENT_KEY",
+    "LEVELS",
+    "LEVEL_KEY",
+    "VERSION_KEY",
     "Batch",
     "CancelRequested",
     "Connection",
@@ -47,6 +52,9 @@ VERSION_KEY: Final = PREFIX + "protocolVersion"
 CAPABILITIES_KEY: Final = PREFIX + "clientCapabilities"
 CLIENT_KEY: Final = PREFIX + "clientInfo"
 LEVEL_KEY: Final = PREFIX + "logLevel"
+
+LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
+"""The levels of log messages, the gravest last."""
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +96,8 @@ class Terms:
             {
                 name: method
                 for name, method in METHODS.items()
-                if method.exists_in(version) and _advertised(method, capabilities)
+                if method.exists_in(version)
+                and (version.rank < method.asked_since or _advertised(method, capabilities))
             }
             for version in VERSIONS.values()
         ]
@@ -177,13 +186,9 @@ class Connection:
     def _batch(self, members: list[bytes]) -> Event:
         if self.session is None or not self.session.peer.version.batches:
             raise InvalidRequest("Batches exist only in sessions of revision 2025-03-26")
-        events = tuple(map(self.receive, members))
-        for event in events:
-            if isinstance(event, RequestReceived) and event.method.name == "initialize":
-                raise InvalidRequest("'initialize' must not be part of a batch")
-            if isinstance(event, Batch):
-                raise InvalidRequest("A batch must not hold a batch")
-        return Batch(events)
+        if any(map(_must_not_be_in_a_batch, members)):
+            raise InvalidRequest("A batch must hold neither 'initialize' nor another batch")
+        return Batch(tuple(map(self.receive, members)))
 
     def _request(self, request: Request) -> Event:
         try:
@@ -229,6 +234,8 @@ class Connection:
 
     def _stateless(self, meta: dict[str, Json]) -> Peer:
         """The client as its request describes it; one that was read before is not read again."""
+        if LEVEL_KEY in meta and meta[LEVEL_KEY] not in LEVELS:
+            raise InvalidParams(f"'{LEVEL_KEY}' must be one of {', '.join(LEVELS)}")
         told = (meta[VERSION_KEY], meta.get(CAPABILITIES_KEY), meta.get(CLIENT_KEY))
         if told == self._told and self._stateless_peer is not None:
             return self._stateless_peer
@@ -282,6 +289,14 @@ class Connection:
         version = self.session.peer.version if self.session is not None else LATEST_MODERN
         reply = jsonrpc.encode_error(id_, _error_object(error, version), self._null_id)
         return Malformed(reply, error, request)
+
+
+def _must_not_be_in_a_batch(member: bytes) -> bool:
+    try:
+        message = jsonrpc.decode(member)
+    except (ParseError, InvalidRequest):
+        return False  # answered by itself
+    return isinstance(message, list) or (isinstance(message, Request) and message.method == "initialize")
 
 
 def _advertised(method: Method, capabilities: Mapping[str, Json]) -> bool:

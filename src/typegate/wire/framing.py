@@ -29,8 +29,7 @@ class LineDecoder:
 
     def __init__(self, limit: int = MAX_LINE) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._begun = bytearray()
         self._skipping = False
         self._started = False
 
@@ -38,13 +37,13 @@ class LineDecoder:
         """The lines that *chunk* completes, without their line ends."""
         lines = chunk.split(b"\n")
         rest = lines.pop()
-        if self._started and not self._parts and not self._skipping and len(chunk) <= self._limit:
+        if self._started and not self._begun and not self._skipping and len(chunk) <= self._limit:
             if rest:
                 self._keep(rest)
             return [line for line in lines if line and line != b"\r"]  # JSON takes a CR for white space
         found: list[bytes | TooLong] = []
         for line in lines:
-            if self._parts or self._skipping:
+            if self._begun or self._skipping:
                 self._keep(line)
                 found.append(self._take())
             elif len(line) > self._limit:
@@ -62,17 +61,15 @@ class LineDecoder:
     def _keep(self, part: bytes) -> None:
         if self._skipping:
             return
-        self._size += len(part)
-        if self._size > self._limit:
+        if len(self._begun) + len(part) > self._limit:
             self._skipping = True
-            self._parts.clear()
+            self._begun = bytearray()
         else:
-            self._parts.append(part)
+            self._begun += part
 
     def _take(self) -> bytes | TooLong:
-        line: bytes | TooLong = TooLong() if self._skipping else b"".join(self._parts)
-        self._parts.clear()
-        self._size, self._skipping = 0, False
+        line: bytes | TooLong = TooLong() if self._skipping else bytes(self._begun)
+        self._begun, self._skipping = bytearray(), False
         return line
 
     def _clean(self, line: bytes | TooLong) -> bytes | TooLong:

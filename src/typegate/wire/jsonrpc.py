@@ -9,6 +9,7 @@ two must at least have as many colons, or a key was lost. Only where this hesita
 again, slowly, to say what is wrong.
 """
 
+import itertools
 import json
 import math
 import re
@@ -18,6 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from typegate.errors import InvalidRequest, ParseError
+from typegate.text import without_surrogates
 from typegate.types import Json
 
 __all__ = [
@@ -89,7 +91,15 @@ class ErrorResponse(msgspec.Struct, frozen=True):
 Message = Request | Notification | Response | ErrorResponse
 
 loads = msgspec.json.Decoder().decode
-dumps = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode
+
+
+def dumps(value: Any) -> bytes:
+    """Any JSON value or MCP data as JSON; halves of surrogate pairs are replaced."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return _encode(without_surrogates(msgspec.to_builtins(value)))
 
 
 # --- in ------------------------------------------------------------------------------------------
@@ -110,7 +120,7 @@ def decode(line: bytes) -> Message | list[bytes]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         tree, sound = _loads_slowly(line), False
     else:
-        again = dumps(tree)
+        again = _encode(tree)
         if again != line and (again.count(b":") != line.count(b":") or b"\\u003" in line):
             _refuse_duplicates(line)
     if tree.__class__ is dict:
@@ -125,7 +135,7 @@ def decode(line: bytes) -> Message | list[bytes]:
 def _message(tree: dict[str, Json], line: bytes, sound: bool) -> Message:
     id_ = tree.get("id")
     if not _is_id(id_):
-        if "id" in tree and not (id_ is None and "error" in tree):
+        if "id" in tree and (id_ is not None or "method" in tree or "error" not in tree):
             raise InvalidRequest(f"'id' must be a 64-bit integer or a string of at most {MAX_ID} characters")
         id_ = None
     if tree.get("jsonrpc") != "2.0":
@@ -139,6 +149,8 @@ def _message(tree: dict[str, Json], line: bytes, sound: bool) -> Message:
     if params is None:
         params = {}
     elif params.__class__ is not dict:
+        if id_ is None:
+            return Notification(method, {})  # wrong, but never answered
         raise InvalidRequest("'params' must be an object", id_)
     return Notification(method, params) if id_ is None else Request(id_, method, params, line, sound)
 
@@ -184,28 +196,33 @@ def unrepresentable(value: Json, path: tuple[str | int, ...] = ()) -> Iterator[t
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"(?:[ \t\r\n]*:)?|[\[\]{}]|-?\d+(?![\d.eE])', re.DOTALL)
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"(?:[ \t\r\n]*:)?|[\[{]+|[\]}]+|-?\d[-+.\deE]*', re.DOTALL)
+_MAX_TOKENS: Final = 500_000
+"""How much of a message that is too deep is looked through for its id."""
 
 
 def _too_deep(line: bytes) -> bool:
     """Take the innermost pairs of brackets away, level by level; what is left is too deep."""
-    brackets = _STRING.sub(b"", line).translate(None, _NOT_BRACKETS)
+    brackets = _STRING.sub(b"", line).translate(_ONE_KIND, _NOT_BRACKETS)
     for _ in range(MAX_DEPTH):
-        if not brackets:
+        if b"[" * (MAX_DEPTH + 1) in brackets:
+            return True
+        if b"[" not in brackets:
             return False
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-    return b"[" in brackets or b"{" in brackets
+        brackets = brackets.replace(b"[]", b"")
+    return b"[" in brackets
 
 
 def _top_level_id(line: bytes) -> Id | None:
     """The request id of a message that is too deep to be decoded."""
     depth, key = 0, b""
-    for match in _TOKEN.finditer(line):
+    for match in itertools.islice(_TOKEN.finditer(line), _MAX_TOKENS):
         token = match[0]
-        if token in b"[{":
-            depth += 1
-        elif token in b"]}":
-            depth -= 1
+        if token[0] in b"[{":
+            depth += len(token)
+        elif token[0] in b"]}":
+            depth -= len(token)
         elif depth == 1 and key.startswith(b'"id"'):
             return _plain_id(token)
         elif token.endswith(b":"):

@@ -139,6 +139,7 @@ class Method(msgspec.Struct, frozen=True):
         params: the type of its params.
         first: the rank of the first revision that has it; `last`: of the last.
         capability: what must have been advertised, as a path of keys; empty: nothing.
+        asked_since: from which rank on it is; before, the method finds nothing without it.
         cache: `cacheScope` of its result from 2026-07-28 on; `None`: the result takes no hints.
     """
 
@@ -147,6 +148,7 @@ class Method(msgspec.Struct, frozen=True):
     first: int = 0
     last: int = 4
     capability: tuple[str, ...] = ()
+    asked_since: int = 0
     cache: Cache = None
 
     def exists_in(self, version: Version) -> bool:
@@ -164,7 +166,7 @@ METHODS: Final = {
         Method("tools/call", CallToolParams, capability=("tools",)),
         Method("resources/list", ListParams, capability=("resources",), cache="public"),
         Method("resources/templates/list", ListParams, capability=("resources",), cache="public"),
-        Method("resources/read", ResourceParams, capability=("resources",), cache="private"),
+        Method("resources/read", ResourceParams, capability=("resources",), asked_since=4, cache="private"),
         Method("resources/subscribe", ResourceParams, last=3, capability=("resources", "subscribe")),
         Method("resources/unsubscribe", ResourceParams, last=3, capability=("resources", "subscribe")),
         Method("prompts/list", ListParams, capability=("prompts",), cache="public"),

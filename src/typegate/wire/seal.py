@@ -31,7 +31,7 @@ def seal(value: Json, key: bytes, purpose: str) -> str:
         purpose: what the token is good for, with whatever it is bound to; not part of the token.
     """
     body = msgspec.json.encode(value)
-    return base64.urlsafe_b64encode(_tag(body, key, purpose) + body).rstrip(b"=").decode("ascii")
+    return _written(_tag(body, key, purpose) + body)
 
 
 def open_sealed(token: str, key: bytes, purpose: str) -> Json:
@@ -41,13 +41,18 @@ def open_sealed(token: str, key: bytes, purpose: str) -> Json:
         SealError: for anything else, without saying what is wrong with it.
     """
     try:
-        raw = base64.b64decode(token.encode("ascii") + b"=" * (-len(token) % 4), b"-_", validate=True)
+        raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
     except ValueError:
         raise SealError("not a token of this server") from None
     tag, body = raw[:_TAG], raw[_TAG:]
-    if len(tag) != _TAG or not hmac.compare_digest(tag, _tag(body, key, purpose)):
+    if _written(raw) != token or not hmac.compare_digest(tag, _tag(body, key, purpose)):
         raise SealError("not a token of this server")
     return msgspec.json.decode(body)
+
+
+def _written(raw: bytes) -> str:
+    """The one way to write these bytes; a token spelt in another way is none."""
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
 
 
 def _tag(body: bytes, key: bytes, purpose: str) -> bytes:
