@@ -15,6 +15,8 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 def shown(name: str, limit: int = 64) -> str:
     """A client's own word, made safe to repeat: printable and cut short."""
+    if len(name) <= limit and name.isprintable():
+        return name
     printable = "".join(char if char.isprintable() else "?" for char in name[:limit])
     return f"{printable}…" if len(name) > limit else printable
 

@@ -83,11 +83,16 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                 for issue in self._unread(tree, raw)
                 if not any(_overlap(issue.path, path) for path in covered)
             ]
+        raise InvalidArguments(issues if len(issues) == 1 else self._ordered(issues))
+
+    def _ordered(self, issues: list[Issue]) -> list[Issue]:
+        """Each issue once: what is missing first, then as the schema lists the arguments."""
         order = {name: index for index, name in enumerate(self.schema.get("properties", ()))}
-        issues.sort(
-            key=lambda each: (each.code != "missing", order.get(_first(each), len(order)), str(each.path))
+        once = {(issue.path, issue.code): issue for issue in issues}.values()
+        return sorted(
+            once,
+            key=lambda each: (each.code != "missing", order.get(_first(each), len(order)), str(each.path)),
         )
-        raise InvalidArguments(list({(issue.path, issue.code): issue for issue in issues}.values()))
 
     def _unread(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> list[Issue]:
         """What only the types refuse: dates that do not exist, the author's own validators."""

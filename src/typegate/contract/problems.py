@@ -165,14 +165,14 @@ def _close(name: str, known: Iterable[Json]) -> str | None:
 # --- issues --------------------------------------------------------------------------------------
 
 
-def missing(path: Path, schema: Json = None, word: str = "argument") -> Issue:
+def missing(path: Path, expected: str | None = None, word: str = "argument") -> Issue:
     """Something required is not there; *word* says what a top-level one is called."""
     word = word if len(path) == 1 else "field"
     return Issue(
         path=path,
         code="missing",
         message=f"missing required {word} {quoted(path)}",
-        expected=describe(schema) if schema else None,
+        expected=expected,
     )
 
 
@@ -189,7 +189,7 @@ def unexpected(path: Path, known: Iterable[str], word: str = "argument") -> Issu
 
 
 def violated(
-    keyword: str, path: Path, fact: Json, schema: Json, value: Json, whole: str = "the arguments"
+    keyword: str, path: Path, fact: Json, expected: str, value: Json, whole: str = "the arguments"
 ) -> Issue:
     """A value breaks one keyword of its schema.
 
@@ -197,57 +197,49 @@ def violated(
         keyword: the JSON Schema keyword.
         path: where.
         fact: the keyword's own value.
-        schema: the schema that it stands in.
+        expected: what its schema accepts, in words.
         value: what was sent: only its type, or a close match to it, is said.
         whole: what the value at the root is called.
     """
-    code, say = _RULES.get(keyword, (keyword, _unlisted))
-    return Issue(
-        path=path,
-        code=code,
-        message=f"{quoted(path) if path else whole} {say(fact, schema, value)}",
-        expected=describe(schema),
-    )
+    code, say = _RULES.get(keyword, (keyword, None))
+    said = f"must be {expected}" if say is None else say(fact, value)
+    return Issue(path=path, code=code, message=f"{quoted(path) if path else whole} {said}", expected=expected)
 
 
-def _number(phrase: str) -> Callable[[Json, Json, Json], str]:
-    return lambda fact, schema, value: f"must be {phrase} {fact}"
+def _number(phrase: str) -> Callable[[Json, Json], str]:
+    return lambda fact, value: f"must be {phrase} {fact}"
 
 
-def _count(phrase: str, word: str) -> Callable[[Json, Json, Json], str]:
-    return lambda fact, schema, value: f"must have {phrase} {fact} {word if fact == 1 else _plural(word)}"
+def _count(phrase: str, word: str) -> Callable[[Json, Json], str]:
+    return lambda fact, value: f"must have {phrase} {fact} {word if fact == 1 else _plural(word)}"
 
 
-def _type(fact: Json, schema: Json, value: Json) -> str:
+def _type(fact: Json, value: Json) -> str:
     words = " or ".join(fact) if isinstance(fact, list) else fact
     return f"must be {words}, got {type_name(value)}"
 
 
-def _enum(fact: Json, schema: Json, value: Json) -> str:
+def _enum(fact: Json, value: Json) -> str:
     options = fact if isinstance(fact, list) else [fact]
     close = _close(value, options) if isinstance(value, str) else None
     hint = f"; did you mean '{close}'?" if close else ""
     return f"must be {'one of ' if len(options) > 1 else ''}{_choices(options)}{hint}"
 
 
-def _format(fact: Json, schema: Json, value: Json) -> str:
+def _format(fact: Json, value: Json) -> str:
     return f"must be {_FORMATS.get(fact, f'in the format {fact}')}"
 
 
-def _unlisted(fact: Json, schema: Json, value: Json) -> str:
-    return f"must be {describe(schema)}"
+def _fixed(text: str) -> Callable[[Json, Json], str]:
+    return lambda fact, value: text
 
 
-def _fixed(text: str) -> Callable[[Json, Json, Json], str]:
-    return lambda fact, schema, value: text
-
-
-_RULES: Final[dict[str, tuple[str, Callable[[Json, Json, Json], str]]]] = {
+_RULES: Final[dict[str, tuple[str, Callable[[Json, Json], str]]]] = {
     "type": ("type", _type),
     "enum": ("enum", _enum),
     "const": ("enum", _enum),
     "format": ("format", _format),
-    "pattern": ("pattern", lambda fact, schema, value: f"must match the pattern {fact}"),
+    "pattern": ("pattern", lambda fact, value: f"must match the pattern {fact}"),
     "minimum": ("greater_than_equal", _number("greater than or equal to")),
     "maximum": ("less_than_equal", _number("less than or equal to")),
     "exclusiveMinimum": ("greater_than", _number("greater than")),

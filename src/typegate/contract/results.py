@@ -80,8 +80,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         """The value as JSON that the output schema admits."""
         adapter = self.adapter
         tree = value if adapter is None or adapter.plain else _dumped(adapter, value)
-        raw = to_json(tree)
+        raw = _to_json(tree)
         if not _admits(judge, tree):
+            _refuse_lost_keys(raw)
             _judge(judge, msgspec.json.decode(raw))
         return raw
 
@@ -300,10 +301,17 @@ def to_json(value: Any) -> bytes:
     Raises:
         InvalidResult: it cannot be written; the text names the place.
     """
+    raw = _to_json(value)
+    _refuse_lost_keys(raw)
+    return raw
+
+
+def _to_json(value: Any) -> bytes:
+    """The same, where every key is known to be a string or will be looked at."""
     try:
         raw = _encode(value)
     except UnicodeEncodeError:
-        return to_json(without_surrogates(_as_tree(value)))
+        return _to_json(without_surrogates(_as_tree(value)))
     except RecursionError:
         raise InvalidResult(_ENDLESS) from None
     except _NonFiniteError:
@@ -312,16 +320,18 @@ def to_json(value: Any) -> bytes:
         raise _unwritable(value, error) from None
     if b"null" in raw and has_non_finite(value):
         raise _non_finite(value)
-    if _NUMBER_KEY.search(raw) is not None and _loses_keys(raw):
-        raise InvalidResult("returned an object with two keys that are the same as text, such as 1 and '1'")
     return raw
 
 
 _NUMBER_KEY: Final = re.compile(rb'"-?[0-9][^"]*":')
 
 
-def _loses_keys(raw: bytes) -> bool:
-    return msgspec.json.encode(msgspec.json.decode(raw)).count(b":") < raw.count(b":")
+def _refuse_lost_keys(raw: bytes) -> None:
+    """Keys that are no strings, such as 1 beside "1", may become the same text."""
+    if _NUMBER_KEY.search(raw) is None:
+        return
+    if msgspec.json.encode(msgspec.json.decode(raw)).count(b":") < raw.count(b":"):
+        raise InvalidResult("returned an object with two keys that are the same as text, such as 1 and '1'")
 
 
 def _as_tree(value: Any) -> Json:

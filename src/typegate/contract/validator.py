@@ -43,6 +43,10 @@ def _refuse(uri: str) -> Any:
     raise LookupError("references outside the document are not followed")
 
 
+_MAX_DESCRIBED: Final = 1_000
+"""How many descriptions of subschemas one validator keeps."""
+
+
 class Validator:
     """One compiled schema.
 
@@ -59,6 +63,8 @@ class Validator:
         self, schema: dict[str, Json], label: str, subject: Literal["arguments", "result"] = "arguments"
     ) -> None:
         self._schema = schema
+        self._described: dict[int, str] = {}
+        self._alive: list[Json] = []  # so that no id is used again
         self._whole = f"the {subject}"
         self._word = "argument" if subject == "arguments" else "field"
         formats: dict[str, Any] = {}
@@ -75,6 +81,8 @@ class Validator:
         found: list[Issue] = []
         for error in self._compiled.iter_errors(instance):
             found += self._translate(error)
+        if len(found) < 2:
+            return found
         decided = {issue.path: issue.code for issue in found if issue.code == "type"}
         decided |= {issue.path: issue.code for issue in found if issue.code == "enum"}
         return list(dict.fromkeys(each for each in found if decided.get(each.path, each.code) == each.code))
@@ -86,7 +94,17 @@ class Validator:
             node = self._child(self._resolved(node), step)
             if not node:
                 return None
-        return problems.describe(self._flat(node))
+        return self._words(node)
+
+    def _words(self, node: Json) -> str:
+        """What a schema accepts, in words that are found once."""
+        known = self._described.get(id(node))
+        if known is None:
+            known = problems.describe(self._flat(node))
+            if len(self._described) < _MAX_DESCRIBED:
+                self._described[id(node)] = known
+                self._alive.append(node)
+        return known
 
     def _child(self, node: dict[str, Any], step: str | int) -> dict[str, Any]:
         """The schema of a member or an item, in whichever branch has one."""
@@ -108,9 +126,8 @@ class Validator:
         node = self._node(error.schema_path)
         if keyword == "required":
             name = facts["property"]
-            yield problems.missing(
-                (*path, name), self._flat(node.get("properties", {}).get(name)), self._word
-            )
+            wanted = node.get("properties", {}).get(name)
+            yield problems.missing((*path, name), self._words(wanted) if wanted else None, self._word)
         elif "unexpected" in facts:
             for name in facts["unexpected"]:
                 yield problems.unexpected((*path, name), node.get("properties", {}), self._word)
@@ -154,7 +171,7 @@ class Validator:
         return self._violated("type", path, types, union if len(kinds) > 1 else kinds[0], error.instance)
 
     def _violated(self, keyword: str, path: Path, fact: Json, schema: Json, value: Json) -> Issue:
-        return problems.violated(keyword, path, fact, schema, value, self._whole)
+        return problems.violated(keyword, path, fact, self._words(schema), value, self._whole)
 
     def _about_keys(self, issue: Issue, path: Path) -> Issue:
         where = problems.quoted(path) if path else self._whole

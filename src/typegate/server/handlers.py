@@ -178,7 +178,7 @@ async def call_tool(service: Service, call: Call) -> Result:
 
 
 def _out_of_range(path: Path) -> Any:
-    return violated("range", path, None, {"type": "number"}, None)
+    return violated("range", path, None, "number", None)
 
 
 def _refused(plan: ToolPlan, value: Any, problem: Problem) -> CallToolResult:
