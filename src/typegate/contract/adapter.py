@@ -75,6 +75,7 @@ class Adapter:
 
     def __init__(self, core: CoreSchema, adapter: TypeAdapter[Any]) -> None:
         self._core = core
+        self._schemas: dict[tuple[Mode, Extra], dict[str, Json]] = {}
         kinds = _kinds(core)
         self.plain = kinds <= _PLAIN
         """Whether a value that is plain JSON is written just as it stands."""
@@ -105,9 +106,11 @@ class Adapter:
             mode: `validation` describes what `read` takes, `serialization` what `dump` gives.
             extra: whether an object whose type does not say so may hold unknown keys.
         """
-        generator = _Generator(by_alias=True)
-        generator.extra = extra
-        return generator.generate(self._core, mode=mode)
+        if (mode, extra) not in self._schemas:
+            generator = _Generator(by_alias=True)
+            generator.extra = extra
+            self._schemas[mode, extra] = generator.generate(self._core, mode=mode)
+        return dict(self._schemas[mode, extra])
 
 
 @lru_cache(maxsize=256)
@@ -136,27 +139,32 @@ def _adapt(hint: Any) -> Adapter:
     return Adapter(adapter.core_schema, adapter)
 
 
-def adapt_fields(name: str, fields: Mapping[str, Any]) -> Adapter:
+def adapt_fields(name: str, fields: Mapping[str, Any], extra: Extra = "ignore") -> Adapter:
     """The adapter of an object with these members: name -> hint with its `Field` metadata.
+
+    Args:
+        name: whose members they are, for error texts.
+        fields: the members.
+        extra: with which its schema will be asked for.
 
     Raises:
         RegistrationError: a member cannot be expressed.
     """
     try:
-        return _fields_adapter(name, fields)
+        return _fields_adapter(name, fields, extra)
     except (PydanticSchemaGenerationError, PydanticUserError):
-        return _fields_adapter(name, {key: _readable(hint) for key, hint in fields.items()})
+        return _fields_adapter(name, {key: _readable(hint) for key, hint in fields.items()}, extra)
     except SchemaError as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise RegistrationError(f"a hint of '{name}' cannot be compiled: {reason}") from None
 
 
-def _fields_adapter(name: str, fields: Mapping[str, Any]) -> Adapter:
+def _fields_adapter(name: str, fields: Mapping[str, Any], extra: Extra) -> Adapter:
     table = _typed_dict(name, dict(fields))
     table.__pydantic_config__ = _CONFIG
     adapter = TypeAdapter(table)
     built = Adapter(adapter.core_schema, adapter)
-    built.json_schema("validation")  # what has no schema must fail here, where it can still be mended
+    built.json_schema("validation", extra)  # what has no schema must fail here, where it can still be mended
     return built
 
 
@@ -518,6 +526,10 @@ class _Generator(GenerateJsonSchema):
         if silent and self.extra == "forbid" and "properties" in made:
             made.setdefault("additionalProperties", False)
         return made
+
+    def encode_default(self, dft: Any) -> Any:
+        plain = dft is None or (isinstance(dft, str | int | float) and type(dft) in (str, int, float, bool))
+        return dft if plain else super().encode_default(dft)
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         made = super().default_schema(schema)

@@ -8,7 +8,7 @@ the compact listing does not offer it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -190,15 +190,16 @@ def plan_arguments(
     """
     if len({parameter.wire_name for parameter in signature.parameters}) != len(signature.parameters):
         raise RegistrationError(f"'{label}' has two parameters that travel under the same name")
-    reader = adapt_fields(label, {each.name: _field(each) for each in signature.parameters})
     forbids = gate.unknown != "ignore"
-    derived = reader.json_schema("validation", "forbid" if forbids else "ignore")
+    unknown: Literal["forbid", "ignore"] = "forbid" if forbids else "ignore"
+    reader = adapt_fields(label, {each.name: _field(each) for each in signature.parameters}, unknown)
+    derived = reader.json_schema("validation", unknown)
     derived.setdefault("properties", {})
     extra = None
     if signature.extra is not EMPTY:
         values: Any = signature.extra
         extra = adapt(dict[str, values])
-        extra_schema = extra.json_schema("validation", "forbid" if forbids else "ignore")
+        extra_schema = extra.json_schema("validation", unknown)
         derived["additionalProperties"] = extra_schema.get("additionalProperties", True)
         derived["$defs"] = {**extra_schema.get("$defs", {}), **derived.get("$defs", {})}
     elif not forbids or explicit is not None:
@@ -208,7 +209,7 @@ def plan_arguments(
         derived["not"] = {"anyOf": [{"required": [name]} for name in signature.injected]}
     judges = [Validator(derived, f"the schema of '{label}'")]
     published = publish({key: value for key, value in derived.items() if key != "not"}, style, "input")
-    if style != "pydantic":  # a default may hold a null that is no longer offered
+    if style != "pydantic" and "$defs" in derived:  # a default may hold a null that is no longer offered
         published = without_bad_defaults(published, accepts)
     if explicit is not None:
         published = dict(explicit)

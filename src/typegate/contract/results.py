@@ -11,6 +11,7 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 import msgspec
@@ -151,6 +152,16 @@ def plan_results(
         return Results(indent=indent)
     if returns is EMPTY:
         raise RegistrationError(f"'{label}' has structured_output=True and no return annotation")
+    try:
+        return _declared_hashable(returns, style, indent)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        return _declared(returns, style, indent)
+
+
+def _declared(returns: Any, style: SchemaStyle, indent: int | None) -> Results:
+    """How values of a declared type are shaped."""
     adapter = adapt(returns)
     generated = adapter.json_schema("serialization")
     schema = publish(generated, style, "output")
@@ -158,10 +169,13 @@ def plan_results(
         adapter=adapter,
         schema=schema,
         object_schema=as_object(schema),
+        judge=Validator(generated, "the output schema", "result"),
         wraps=not is_object(schema, schema),
-        judge=Validator(generated, f"the output schema of '{label}'", "result"),
         indent=indent,
     )
+
+
+_declared_hashable: Final = lru_cache(maxsize=256)(_declared)
 
 
 _BARE: Final = frozenset(

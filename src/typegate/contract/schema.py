@@ -17,20 +17,14 @@ __all__ = ["SchemaStyle", "as_object", "is_object", "publish", "subschemas", "wi
 Schema = dict[str, Json]
 SchemaStyle = Literal["compact", "inline", "pydantic"]
 
-_MAPS: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SINGLE: Final = (
-    "items",
-    "additionalProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-)
+_PLACES: Final = {
+    **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"), "table"),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf", "prefixItems"), "list"),
+    **dict.fromkeys(("items", "additionalProperties", "not", "if", "then", "else", "contains"), "single"),
+    **dict.fromkeys(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), "single"),
+}
+"""Where JSON Schema 2020-12 allows a subschema: alone, in a list, or in a table by name."""
+
 _ORDER: Final = ("type", "title", "description", "properties", "required", "additionalProperties")
 _LOCAL: Final = "#/$defs/"
 
@@ -109,21 +103,14 @@ def without_bad_defaults(schema: Schema, accepts: Callable[[Schema, Json], bool]
 def subschemas(node: Schema) -> Iterator[Schema]:
     """The schema itself and every schema inside it."""
     yield node
-    for key in _MAPS:
-        for child in _values(node.get(key)):
-            yield from subschemas(child)
-    for key in _LISTS:
-        for child in node.get(key) or ():
+    for key, value in node.items():
+        place = _PLACES.get(key)
+        if place is None:
+            continue
+        children = (value,) if place == "single" else value.values() if isinstance(value, dict) else value
+        for child in children:
             if isinstance(child, dict):
                 yield from subschemas(child)
-    for key in _SINGLE:
-        if isinstance(node.get(key), dict):
-            yield from subschemas(node[key])
-
-
-def _values(table: Any) -> Iterator[Schema]:
-    if isinstance(table, dict):
-        yield from (child for child in table.values() if isinstance(child, dict))
 
 
 def _map(node: Json, change: Callable[[Schema], Schema]) -> Any:
@@ -131,15 +118,14 @@ def _map(node: Json, change: Callable[[Schema], Schema]) -> Any:
     if not isinstance(node, dict):
         return node
     made = dict(node)
-    for key in _MAPS:
-        if isinstance(node.get(key), dict):
-            made[key] = {name: _map(child, change) for name, child in node[key].items()}
-    for key in _LISTS:
-        if isinstance(node.get(key), list):
-            made[key] = [_map(child, change) for child in node[key]]
-    for key in _SINGLE:
-        if isinstance(node.get(key), dict):
-            made[key] = _map(node[key], change)
+    for key, value in node.items():
+        place = _PLACES.get(key)
+        if place == "table" and isinstance(value, dict):
+            made[key] = {name: _map(child, change) for name, child in value.items()}
+        elif place == "list" and isinstance(value, list):
+            made[key] = [_map(child, change) for child in value]
+        elif place == "single":
+            made[key] = _map(value, change)
     return change(made)
 
 
@@ -229,6 +215,8 @@ def _with_root(schema: Schema) -> Schema:
 
 def _inlined(schema: Schema, everything: bool) -> Schema:
     definitions: dict[str, Schema] = schema.get("$defs", {})
+    if not definitions:
+        return schema
     root = _without(schema, "$defs")
     uses = Counter(name for node in subschemas(schema) if (name := _target(node)) is not None)
     recursive = {name for name in definitions if _reaches(name, name, definitions)}

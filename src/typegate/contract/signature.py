@@ -151,13 +151,14 @@ def _refuse_unbound(function: Callable[..., Any], label: str) -> None:
     """An instance method decorated in its class body would ask the caller for `self`."""
     if not inspect.isfunction(function):
         return
-    first = next(iter(inspect.signature(function, follow_wrapped=False).parameters.values()), None)
+    code = function.__code__
+    first = code.co_varnames[0] if code.co_argcount else None
     owner = function.__qualname__.rpartition(".")[0]
     inside_class = bool(owner) and not owner.endswith("<locals>")
-    if inside_class and first is not None and first.name in ("self", "cls") and first.annotation is EMPTY:
+    if inside_class and first in ("self", "cls") and first not in function.__annotations__:
         raise RegistrationError(
             f"'{label}' is a method without its instance, so the caller would be asked for "
-            f"'{first.name}'. Register the bound method, server.add_tool(obj.{label}), or mark it with "
+            f"'{first}'. Register the bound method, server.add_tool(obj.{label}), or mark it with "
             f"@typegate.tool and call server.add_tools(obj)"
         )
 
