@@ -38,6 +38,9 @@ log: Final = logging.getLogger("typegate")
 
 CHUNK: Final = 256 * 1024
 PIPE_SIZE: Final = 1024 * 1024
+MOMENT: Final = 0.05
+"""Seconds for what ends by itself once it is told to."""
+
 HIGH_WATER: Final = 4 * 1024 * 1024
 LOW_WATER: Final = 1024 * 1024
 F_SETPIPE_SZ: Final = 1031
@@ -64,7 +67,7 @@ def run(opened: Callable[[], AbstractAsyncContextManager[Serving]], options: Std
     from ending for ever; in that case the process is ended here.
     """
     with _streams() as (source, target):
-        status = _run_loop(lambda: _Stdio(source, target, options).serve(opened))
+        status = _run_loop(_serve(source, target, options, opened))
     if any(thread.name.startswith("asyncio_") and thread.is_alive() for thread in threading.enumerate()):
         log.warning("a thread of asyncio.to_thread did not end in time; the process ends without it")
         atexit._run_exitfuncs()  # noqa: SLF001  (there is no other way to have them run)
@@ -73,12 +76,21 @@ def run(opened: Callable[[], AbstractAsyncContextManager[Serving]], options: Std
     return status
 
 
-def _run_loop(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
+async def _serve(
+    source: int,
+    target: int,
+    options: StdioOptions,
+    opened: Callable[[], AbstractAsyncContextManager[Serving]],
+) -> int:
+    return await _Stdio(source, target, options).serve(opened)
+
+
+def _run_loop(main: Coroutine[Any, Any, int]) -> int:
     """Run a loop to the end of *main*, and leave behind whatever will not end by itself."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(main())
+        return loop.run_until_complete(main)
     finally:
         loop.set_exception_handler(lambda loop, context: None)
         stubborn = asyncio.all_tasks(loop)
@@ -97,6 +109,8 @@ def _run_loop(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
 def _streams() -> Iterator[tuple[int, int]]:
     """Take descriptors 0 and 1 for the protocol, and give them back at the end."""
     try:
+        for descriptor in (0, 1):  # before either is copied: a copy may take the number of a closed one
+            os.fstat(descriptor)
         source, target = os.dup(0), os.dup(1)
     except OSError:
         raise ConfigurationError("stdio needs an open standard input and output") from None
@@ -344,8 +358,8 @@ class _Stdio:
         self._source, self._target, self._options = source, target, options
         self._decoder = LineDecoder(options.max_line)
         self._stop = asyncio.Event()
+        self._hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._status = 0
-        self._abandon = False
         self._paused = False
         self._reader: _Reader
         self._writer: _Writer
@@ -369,9 +383,11 @@ class _Stdio:
     async def _end(self, serving: Serving) -> None:
         """Let what is under way come to its end within the grace period, then cancel it."""
         self._reader.close()
-        serving.service.closing.set()
-        if not self._abandon:
-            await self._runner.finish(self._options.grace)
+        serving.service.closing.set()  # streams of changes end with their result
+        finishing = asyncio.ensure_future(self._runner.finish(self._options.grace))
+        await asyncio.wait((finishing, self._hurry), return_when=asyncio.FIRST_COMPLETED)
+        await self._runner.finish(MOMENT)
+        finishing.cancel()
         ended = await self._runner.close(self._options.grace if self._status else 1.0)
         if not ended:
             log.warning("some calls did not end in time and were left behind")
@@ -401,8 +417,13 @@ class _Stdio:
 
     def _on_broken(self) -> None:
         """Nobody reads the answers: there is no use in finishing them."""
-        self._abandon = True
+        self._end_now()
+
+    def _end_now(self) -> None:
+        """Stop, and wait for nothing that does not end by itself at once."""
         self._stop.set()
+        if not self._hurry.done():
+            self._hurry.set_result(None)
 
     # --- signals
 
@@ -418,8 +439,7 @@ class _Stdio:
             if self._status:
                 os._exit(self._status)
             self._status = 128 + number
-            self._abandon = True
-            loop.call_soon_threadsafe(self._stop.set)
+            loop.call_soon_threadsafe(self._end_now)
 
         before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
