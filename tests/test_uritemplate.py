@@ -300,7 +300,7 @@ def test_only_its_own_variables_can_be_unsafe() -> None:
     ("text", "answer"),
     [(NOTES, True), ("x{?a}", True), ("{}", True), ("config://limits", False), ("}x{", False)],
 )
-def test_is_template(text: str, answer: bool) -> None:  # noqa: FBT001
+def test_is_template(text: str, answer: bool) -> None:
     """A text with an expression is a template, even one that `parse` refuses."""
     assert is_template(text) is answer
 
@@ -356,9 +356,7 @@ def test_is_template(text: str, answer: bool) -> None:  # noqa: FBT001
         ("{a:3}-{b}", "abcd-e-f", None),
     ],
 )
-def test_match_reads_paths(
-    template: str, uri: str, values: dict[str, str | list[str]] | None
-) -> None:
+def test_match_reads_paths(template: str, uri: str, values: dict[str, str | list[str]] | None) -> None:
     """Fixed text decides, from left to right, each variable the shortest that lets the rest fit."""
     assert match(template, uri) == values
 
@@ -392,9 +390,7 @@ def test_match_reads_paths(
         ("x?id={id}{&a}", "x?id=7&a=1&a=2", None),
     ],
 )
-def test_match_reads_queries(
-    template: str, uri: str, values: dict[str, str | list[str]] | None
-) -> None:
+def test_match_reads_queries(template: str, uri: str, values: dict[str, str | list[str]] | None) -> None:
     """Query pairs are optional and in any order; an unknown or repeated one is no match."""
     assert match(template, uri) == values
 
@@ -444,9 +440,7 @@ def test_long_uris_do_not_match() -> None:
         (NOTES, "notes://caf%C3%A9", {"name": "caf\xe9"}),
     ],
 )
-def test_no_value_climbs_out_of_its_folder(
-    template: str, uri: str, values: dict[str, str] | None
-) -> None:
+def test_no_value_climbs_out_of_its_folder(template: str, uri: str, values: dict[str, str] | None) -> None:
     """O-SEC-1: what could leave the author's folder is as unknown as any other URI."""
     assert match(template, uri) == values
 
@@ -519,9 +513,7 @@ def test_single_variables_opt_out_of_safety() -> None:
     ],
 )
 @pytest.mark.parametrize("cap", [MAX_URI, 10**9])
-def test_hostile_uris_are_unknown(
-    monkeypatch: pytest.MonkeyPatch, template: str, uri: str, cap: int
-) -> None:
+def test_hostile_uris_are_unknown(monkeypatch: pytest.MonkeyPatch, template: str, uri: str, cap: int) -> None:
     """O-SEC-3: the URIs that ran for ever are answered, with the cap and without it."""
     monkeypatch.setattr(uritemplate, "MAX_URI", cap)
     assert match(template, uri) is None
@@ -565,9 +557,7 @@ PATH = st.lists(SEGMENT, min_size=1, max_size=4).map("/".join)
 
 
 @given(
-    st.fixed_dictionaries(
-        {"s": SEGMENT, "w": WORD, "v": WORD, "p": PATH, "l": st.lists(WORD, min_size=1)}
-    )
+    st.fixed_dictionaries({"s": SEGMENT, "w": WORD, "v": WORD, "p": PATH, "l": st.lists(WORD, min_size=1)})
 )
 @pytest.mark.parametrize(
     ("template", "names"),
@@ -587,9 +577,7 @@ PATH = st.lists(SEGMENT, min_size=1, max_size=4).map("/".join)
         ("x?w={w}{&s,l*}{#v}", "wslv"),
     ],
 )
-def test_match_reads_what_expand_wrote(
-    template: str, names: str, values: dict[str, str | list[str]]
-) -> None:
+def test_match_reads_what_expand_wrote(template: str, names: str, values: dict[str, str | list[str]]) -> None:
     """Values whose raw text has no separator of the template come back as they went in."""
     parsed = UriTemplate.parse(template)
     given_values = {name: values[name] for name in names}

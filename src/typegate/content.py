@@ -22,7 +22,17 @@ from typegate.types import (
     TextResourceContents,
 )
 
-__all__ = ["Audio", "EmbeddedResource", "File", "Image", "PromptMessage", "ToolResult", "encode_base64"]
+__all__ = [
+    "Audio",
+    "EmbeddedResource",
+    "File",
+    "Helper",
+    "Image",
+    "PromptMessage",
+    "ToolResult",
+    "block_of",
+    "encode_base64",
+]
 
 
 def encode_base64(data: bytes | bytearray | memoryview) -> str:
@@ -51,6 +61,12 @@ class _Media:
         self.mime_type = mime_type
         self.annotations = annotations
         self.meta = meta
+
+    def __repr__(self) -> str:
+        source = (
+            f"path={str(self.path)!r}" if self.path is not None else f"data=<{len(self.data or b'')} bytes>"
+        )
+        return f"{type(self).__name__}({source}, mime_type={self.mime_type!r})"
 
     def read(self) -> tuple[bytes, str]:
         """The bytes and their MIME type, guessed from the file's name where none was given."""
@@ -169,6 +185,9 @@ class EmbeddedResource:
         self.annotations = annotations
         self.meta = meta
 
+    def __repr__(self) -> str:
+        return f"EmbeddedResource(uri={self.uri!r}, mime_type={self.mime_type!r})"
+
     def block(self) -> ContentBlock:
         """The content block that travels."""
         if self.text is not None:
@@ -205,6 +224,9 @@ class ToolResult:
         self.is_error = is_error
         self.meta = meta
 
+    def __repr__(self) -> str:
+        return f"ToolResult(content=<{len(self.content)} parts>, is_error={self.is_error})"
+
 
 class PromptMessage:
     """One message of a prompt: a string, a block or a helper, and who speaks."""
@@ -212,6 +234,9 @@ class PromptMessage:
     def __init__(self, content: "str | ContentBlock | Helper", role: Role = "user") -> None:
         self.content = content
         self.role: Role = role
+
+    def __repr__(self) -> str:
+        return f"PromptMessage(role={self.role!r})"
 
 
 def block_of(value: object) -> ContentBlock | None:

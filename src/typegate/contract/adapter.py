@@ -420,7 +420,13 @@ def foreign(value: Any) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
+    base = next((plain for plain in _PLAIN_CLASSES if isinstance(value, plain)), None)
+    if base is not None:  # a subclass, which msgspec leaves to us
+        return base(value)
     raise TypeError(f"a value of type {kind.__name__}")
+
+
+_PLAIN_CLASSES: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
 
 
 def _as_builtins(value: Any) -> Any:
@@ -543,5 +549,5 @@ class _Generator(GenerateJsonSchema):
         for branch in made.get("anyOf", (made,)):
             branch.pop("pattern", None)  # pydantic's own does not cover what it writes: 1E+2
             if branch.get("type") == "string" and self.mode == "validation":
-                branch["pattern"] = r"^[+-]?[0-9]+(\.[0-9]+)?$"
+                branch["pattern"] = r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
         return made

@@ -15,6 +15,7 @@ from typegate.types import Issue, Json, Problem
 
 __all__ = [
     "PROBLEM_KEY",
+    "Path",
     "describe",
     "invalid_arguments",
     "missing",

@@ -57,7 +57,7 @@ from typegate.wire.methods import (
 )
 from typegate.wire.seal import SealError, open_sealed, seal
 
-__all__ = ["HANDLERS", "Service", "dispatcher", "find_target"]
+__all__ = ["CHANGES", "HANDLERS", "Service", "dispatcher", "find_target"]
 
 SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
 MAX_COMPLETIONS: Final = 100

@@ -143,9 +143,13 @@ class Client:
             if listener is not None:
                 listener(params)
             return
-        future = self._waiting.get(message.get("id", 0))
-        if future is not None and not future.done():
-            future.set_result(message)
+        id_ = message.get("id")
+        answered = [self._waiting[id_]] if id_ in self._waiting else []
+        if id_ is None:  # what was sent could not even be read
+            answered = list(self._waiting.values())
+        for future in answered:
+            if not future.done():
+                future.set_result(message)
 
     # --- messages
 

@@ -25,6 +25,7 @@ from typegate.types import Json
 __all__ = [
     "MAX_DEPTH",
     "ErrorResponse",
+    "Id",
     "Message",
     "Notification",
     "Request",
