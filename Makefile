@@ -20,7 +20,7 @@ demo: $(STAMP) ## start the example server as a process and make four calls to i
 	@$(BIN)/python scripts/demo.py
 
 test: $(STAMP) ## the inner loop
-	$(BIN)/python -m pytest -q -m "not clients and not slow"
+	$(BIN)/python -m pytest -q -n 2 -m "not clients and not slow"
 
 test-all: $(STAMP) ## everything, on every Python that is here, and at the lowest pydantic
 	@scripts/test-all

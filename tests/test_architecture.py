@@ -25,8 +25,8 @@ SOURCE = ROOT / "src"
 ROOMS = (
     ("typegate", "text types errors versions content"),
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
-    ("typegate.contract", "gate docstrings uritemplate signature schema problems validator adapter"),
-    ("typegate.contract", "arguments results"),
+    ("typegate.contract", "gate docstrings uritemplate signature schema problems validator"),
+    ("typegate.contract", "generator hints adapter arguments results"),
     ("typegate.guards", "calls access"),
     ("typegate.server", "bus components context registry failures handlers"),
     ("typegate.transports", "workers runner stdio memory"),
@@ -48,8 +48,8 @@ IMPURE = """
 LIBRARIES = {
     "docstring_parser": {"typegate.contract.docstrings"},
     "jsonschema_rs": {"typegate.contract.validator"},
-    "pydantic": {"typegate.contract.adapter", "typegate.contract.signature"},
-    "pydantic_core": {"typegate.contract.adapter", "typegate.contract.signature"},
+    "pydantic": {f"typegate.contract.{name}" for name in ("signature", "generator", "hints", "adapter")},
+    "pydantic_core": {f"typegate.contract.{name}" for name in ("signature", "generator", "adapter")},
 }
 """Third-party library → the modules that may import it."""
 
@@ -73,6 +73,8 @@ ANY_EDGE = {
     "typegate.app",
     "typegate.contract.adapter",
     "typegate.contract.arguments",
+    "typegate.contract.generator",
+    "typegate.contract.hints",
     "typegate.contract.results",
     "typegate.contract.signature",
     "typegate.contract.validator",

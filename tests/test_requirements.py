@@ -2123,6 +2123,7 @@ def table() -> dict[str, str]:
     return {row[0]: row[-1] for row in cells if re.fullmatch(r"[A-E]\d+", row[0])}
 
 
+@functools.cache
 def functions(path: Path) -> set[str]:
     """The names of the test functions of a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -22,12 +22,13 @@ def shown(name: str, limit: int = 64) -> str:
 
 
 def without_surrogates(value: Any) -> Any:
-    """A copy in which U+FFFD stands for each half of a surrogate pair, which has no UTF-8 form.
+    """A plain copy in which U+FFFD stands for each half of a surrogate pair, which has no UTF-8 form.
 
     Strings with such halves come from file names that are not UTF-8 (`os.listdir`).
     """
     if isinstance(value, str):
-        return value if value.isascii() else _SURROGATES.sub("\ufffd", value)
+        plain = str.__str__(value)
+        return plain if plain.isascii() else _SURROGATES.sub("\ufffd", plain)
     if isinstance(value, Mapping):
         return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -50,7 +50,11 @@ def branches(draw: st.DrawFn, root: Json, options: list[Json], fuel: int) -> Jso
     """One branch of a union; where the fuel is low, one that ends soon."""
     if fuel <= 1:
         options = [each for each in options if ends(root, each)] or options
-    return draw(instances(root, draw(st.sampled_from(options)), fuel - 1))
+    chosen = draw(st.sampled_from(options))
+    bounded = [each for each in options if each.get("type") == "number" and each.keys() > {"type"}]
+    if bounded and "pattern" in chosen:  # a Decimal as text: its bound stands at the number beside it
+        return repr(draw(instances(root, bounded[0], fuel - 1)))
+    return draw(instances(root, chosen, fuel - 1))
 
 
 def ends(root: Json, node: Json) -> bool:

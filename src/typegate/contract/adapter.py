@@ -1,30 +1,25 @@
 """A type hint → what reads it from JSON, what writes it as JSON, and its JSON Schema.
 
-The law of the file: pydantic is known here and nowhere else (`signature` reads its `Field`), and three
-rules of ours hold for every type, however deep: bytes are standard base64; NaN and infinity are written
-as tokens that the caller can find, never as a silent null; a type that pydantic cannot read is passed
-through as it came.
+The law of the file: whoever needs pydantic asks here (beside it only `generator` and `hints`, which serve
+this file, and `signature`, which reads `Field`), and three rules of ours hold for every type, however deep:
+bytes are standard base64; NaN and infinity are written as tokens that the caller can find, never as a
+silent null; a type that pydantic cannot read is passed through as it came.
 """
 
 import dataclasses
-import math
 import pathlib
 import re
-import sys
 import threading
-import types
-import typing
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
 import pydantic
 import pydantic_core
 import typing_extensions
 from pydantic import ConfigDict, Field, TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import (
     CoreSchema,
     SchemaError,
@@ -35,8 +30,10 @@ from pydantic_core import (
 )
 
 from typegate.content import encode_base64
+from typegate.contract.generator import Extra, Generator, as_key
+from typegate.contract.hints import readable, typed_dict
 from typegate.errors import RegistrationError
-from typegate.types import Json, Problem
+from typegate.types import Json
 
 __all__ = [
     "Adapter",
@@ -54,12 +51,8 @@ Unreadable = ValidationError
 """What `Adapter.read` raises."""
 
 Mode = Literal["validation", "serialization"]
-Extra = Literal["forbid", "ignore"]
 
 _CONFIG: Final = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64", ser_json_inf_nan="constants")
-
-
-_typed_dict: Any = typing_extensions.TypedDict
 
 
 class Adapter:
@@ -81,7 +74,7 @@ class Adapter:
         """Whether a value that is plain JSON is written just as it stands."""
         self.described = kinds <= _DESCRIBED
         """Whether the JSON Schema says all that `read` refuses."""
-        if "bytes" in kinds or (kinds & _OWN_CONFIG and kinds & {"any", "float"}):
+        if kinds & _OURS or (kinds & _OWN_CONFIG and kinds & {"any", "float"}):
             core = _edited(core)
             validator, serializer = _build(core)
         else:
@@ -107,8 +100,9 @@ class Adapter:
             extra: whether an object whose type does not say so may hold unknown keys.
         """
         if (mode, extra) not in self._schemas:
-            generator = _Generator(by_alias=True)
+            generator = Generator(by_alias=True)
             generator.extra = extra
+            generator.write = _written
             self._schemas[mode, extra] = generator.generate(self._core, mode=mode)
         return dict(self._schemas[mode, extra])
 
@@ -133,7 +127,7 @@ def adapt(hint: Any) -> Adapter:
 
 
 def _adapt(hint: Any) -> Adapter:
-    hint = _readable(hint)
+    hint = readable(hint)
     config = None if _has_config(hint) else _CONFIG
     adapter = TypeAdapter(hint, config=config)
     return Adapter(adapter.core_schema, adapter)
@@ -153,14 +147,14 @@ def adapt_fields(name: str, fields: Mapping[str, Any], extra: Extra = "ignore") 
     try:
         return _fields_adapter(name, fields, extra)
     except (PydanticSchemaGenerationError, PydanticUserError):
-        return _fields_adapter(name, {key: _readable(hint) for key, hint in fields.items()}, extra)
+        return _fields_adapter(name, {key: readable(hint) for key, hint in fields.items()}, extra)
     except SchemaError as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise RegistrationError(f"a hint of '{name}' cannot be compiled: {reason}") from None
 
 
 def _fields_adapter(name: str, fields: Mapping[str, Any], extra: Extra) -> Adapter:
-    table = _typed_dict(name, dict(fields))
+    table = typed_dict(name, dict(fields))
     table.__pydantic_config__ = _CONFIG
     adapter = TypeAdapter(table)
     built = Adapter(adapter.core_schema, adapter)
@@ -240,7 +234,7 @@ _NAMES_A_CLASS: Final = frozenset(
 )
 
 
-# --- hints that pydantic does not take -----------------------------------------------------------
+# --- core schemas --------------------------------------------------------------------------------
 
 
 def _has_config(hint: Any) -> bool:
@@ -253,95 +247,6 @@ def _has_config(hint: Any) -> bool:
         or typing_extensions.is_typeddict(hint)
     )
 
-
-class _IssueShape(typing_extensions.TypedDict):
-    path: list[str | int]
-    code: str
-    message: str
-    expected: str | None
-
-
-class _ProblemShape(typing_extensions.TypedDict):
-    """A refusal, for programs."""
-
-    code: str
-    message: str
-    hint: str | None
-    issues: list[_IssueShape]
-    retry_after: typing_extensions.NotRequired[float]
-    reference: typing_extensions.NotRequired[str]
-
-
-def _readable(hint: Any) -> Any:
-    """*hint* with every part that pydantic cannot read in the place of it: `Any`."""
-    origin, args = get_origin(hint), get_args(hint)
-    if hint is Problem:
-        return _ProblemShape
-    if origin is Annotated:
-        inner = _readable(args[0])
-        metadata = args[1:]
-        if inner is Any and args[0] is not Any:
-            metadata = tuple(
-                entry for entry in metadata if isinstance(entry, str | pydantic.fields.FieldInfo)
-            )
-        return Annotated[(inner, *metadata)] if metadata else inner
-    if origin in (Union, types.UnionType):
-        return Union[tuple(_readable(arg) for arg in args)]  # noqa: UP007  (made at run time)
-    if origin is not None and args and origin is not Literal:
-        return _readable_generic(hint, origin, args)
-    if sys.version_info < (3, 12) and typing.is_typeddict(hint):
-        return _modern_typed_dict(hint)
-    return Any if _is_opaque(hint) else hint
-
-
-def _readable_generic(hint: Any, origin: Any, args: tuple[Any, ...]) -> Any:
-    mended = tuple(_readable(arg) if arg is not ... and not isinstance(arg, list) else arg for arg in args)
-    if mended == args:
-        return Any if _is_opaque(hint) else hint
-    return origin[mended]
-
-
-def _is_opaque(hint: Any) -> bool:
-    try:
-        TypeAdapter(hint).json_schema(schema_generator=_Generator)
-    except (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
-        if dataclasses.is_dataclass(hint):
-            raise RegistrationError(
-                f"'{getattr(hint, '__name__', hint)}' has a field of a type that JSON cannot carry; "
-                f"leave the field out or give it a JSON type"
-            ) from None
-        return True
-    except PydanticUserError as error:
-        raise RegistrationError(_advice(hint, error)) from None
-    return False
-
-
-def _advice(hint: Any, error: PydanticUserError) -> str:
-    name = getattr(hint, "__name__", str(hint))
-    if error.code == "typed-dict-version":
-        return f"'{name}': below Python 3.12, import TypedDict from typing_extensions"
-    if error.code in ("undefined-annotation", "class-not-fully-defined"):
-        return (
-            f"'{name}' names a type that is not defined yet; define it first, or call {name}.model_rebuild()"
-        )
-    return f"'{name}' cannot be described: {error.message}"
-
-
-def _modern_typed_dict(table: Any) -> Any:
-    """A `typing.TypedDict` as one that pydantic takes below Python 3.12."""
-    hints = typing.get_type_hints(table, include_extras=True)
-    optional = set(table.__optional_keys__)
-    fields: dict[str, Any] = {}
-    for key, hint in hints.items():
-        if get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired):
-            fields[key] = get_origin(hint)[_readable(get_args(hint)[0])]
-        else:
-            marker = typing_extensions.NotRequired if key in optional else typing_extensions.Required
-            fields[key] = marker[_readable(hint)]
-    return _typed_dict(table.__name__, fields)
-
-
-# --- core schemas --------------------------------------------------------------------------------
 
 _PLAIN: Final = frozenset({"any", "bool", "dict", "float", "int", "list", "none", "nullable", "str"})
 _SAME_FROM_TREE: Final = _PLAIN | {
@@ -362,6 +267,7 @@ _DESCRIBED: Final = _PLAIN | {
     ),
     *("union", "tagged-union", "tuple"),
 }
+_OURS: Final = frozenset({"bytes", "option-keys"})
 _OWN_CONFIG: Final = frozenset({"model", "dataclass", "typed-dict"})
 _NOT_SCHEMAS: Final = frozenset({"metadata", "serialization", "config", "default", "expected", "members"})
 
@@ -377,10 +283,20 @@ def _kinds(core: Any) -> set[str]:
             if isinstance(kind, str):
                 found.add(kind)
                 found.update(mark for mark in ("serialization", "post_init") if node.get(mark))
+                if kind == "dict" and _key_options(node):
+                    found.add("option-keys")
             pending += [item for key, item in node.items() if _leads_on(node, key)]
         elif isinstance(node, list | tuple):
             pending += node
     return found
+
+
+def _key_options(table: dict[str, Any]) -> dict[str, Json]:
+    """Text → option, where the keys of a table are options that are not all text themselves."""
+    keys = table.get("keys_schema") or {}
+    options = keys.get("expected") or keys.get("members") or ()
+    by_text = {as_key(option): option for option in options}
+    return by_text if any(getattr(each, "value", each) != text for text, each in by_text.items()) else {}
 
 
 def _leads_on(node: dict[str, Any], key: str) -> bool:
@@ -400,11 +316,18 @@ def _edited(node: Any) -> Any:
     kind = made.get("type")
     if not isinstance(kind, str):
         return made
+    if kind == "dict" and _key_options(made):
+        made["keys_schema"] = _read_as_text(_key_options(made), made["keys_schema"])
     if kind in _WRITTEN_BY_US:
         made.setdefault("serialization", _WRITTEN_BY_US[kind])
     if kind in _OWN_CONFIG:
         made["config"] = {**(made.get("config") or {}), **_CORE_CONFIG}
     return made
+
+
+def _read_as_text(options: dict[str, Json], keys: Any) -> CoreSchema:
+    """The keys of an object are text: "1" is the 1 of `Literal[1, 2]`."""
+    return core_schema.no_info_before_validator_function(lambda key: options.get(key, key), keys)
 
 
 def foreign(value: Any) -> Any:
@@ -427,6 +350,10 @@ def foreign(value: Any) -> Any:
 
 
 _PLAIN_CLASSES: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
+
+
+def _written(value: Any) -> Json:
+    return adapt(type(value)).dump(value)
 
 
 def _as_builtins(value: Any) -> Any:
@@ -469,85 +396,3 @@ def _classes(node: Any) -> set[Any]:
         found = set().union(*(_classes(item) for key, item in node.items() if key not in _NOT_SCHEMAS))
         return found | {node["cls"]} if node.get("type") in ("model", "dataclass") else found
     return set().union(*map(_classes, node)) if isinstance(node, list | tuple) else set()
-
-
-# --- JSON Schema ---------------------------------------------------------------------------------
-
-_KEY_PATTERNS: Final = {
-    "int": {"pattern": r"^-?(0|[1-9][0-9]*)$"},
-    "float": {"pattern": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"},
-    "bool": {"enum": ["true", "false"]},
-}
-
-
-def _as_key(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-class _Generator(GenerateJsonSchema):
-    """pydantic's generator, with our rules."""
-
-    extra: Extra = "ignore"
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default", "skipped-discriminator"}  # noqa: RUF012
-
-    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
-        return {"type": "string", "contentEncoding": "base64"}
-
-    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:
-        raise PydanticInvalidForJsonSchema(f"{schema['cls']}")
-
-    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        made = super().dict_schema(schema)
-        keys = schema.get("keys_schema")
-        if keys is None or keys["type"] in ("str", "any"):
-            return made
-        made.pop("patternProperties", None)
-        made["propertyNames"] = _KEY_PATTERNS.get(keys["type"]) or self._names(keys)
-        if "values_schema" in schema:
-            made["additionalProperties"] = self.generate_inner(schema["values_schema"])
-        return made
-
-    def _names(self, keys: CoreSchema) -> JsonSchemaValue:
-        """The schema of keys, which are strings whatever type they are read as."""
-        if keys["type"] in ("enum", "literal"):
-            members = keys.get("members") or keys.get("expected") or ()
-            return {"enum": [_as_key(getattr(member, "value", member)) for member in members]}
-        return self.generate_inner(keys)
-
-    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        return self._closed(super().model_schema(schema), getattr(schema["cls"], "model_config", None))
-
-    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        return self._closed(
-            super().dataclass_schema(schema), getattr(schema["cls"], "__pydantic_config__", None)
-        )
-
-    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        cls = schema.get("cls")
-        return self._closed(super().typed_dict_schema(schema), getattr(cls, "__pydantic_config__", None))
-
-    def _closed(self, made: JsonSchemaValue, config: Any) -> JsonSchemaValue:
-        """An object whose author said nothing of unknown keys has none (requirement A8)."""
-        silent = not config or config.get("extra") is None
-        if silent and self.extra == "forbid" and "properties" in made:
-            made.setdefault("additionalProperties", False)
-        return made
-
-    def encode_default(self, dft: Any) -> Any:
-        plain = dft is None or (isinstance(dft, str | int | float) and type(dft) in (str, int, float, bool))
-        return dft if plain else super().encode_default(dft)
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        made = super().default_schema(schema)
-        default = made.get("default")
-        if isinstance(default, float) and not math.isfinite(default):
-            del made["default"]  # JSON has no word for it
-        return made
-
-    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        made = super().decimal_schema(schema)
-        for branch in made.get("anyOf", (made,)):
-            branch.pop("pattern", None)  # pydantic's own does not cover what it writes: 1E+2
-            if branch.get("type") == "string" and self.mode == "validation":
-                branch["pattern"] = r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
-        return made

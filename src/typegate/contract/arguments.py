@@ -192,23 +192,21 @@ def plan_arguments(
         raise RegistrationError(f"'{label}' has two parameters that travel under the same name")
     forbids = gate.unknown != "ignore"
     unknown: Literal["forbid", "ignore"] = "forbid" if forbids else "ignore"
-    reader = adapt_fields(label, {each.name: _field(each) for each in signature.parameters}, unknown)
-    derived = reader.json_schema("validation", unknown)
-    derived.setdefault("properties", {})
+    fields = {each.name: _field(each) for each in signature.parameters}
+    reader = adapt_fields(label, fields, unknown)
     extra = None
-    if signature.extra is not EMPTY:
+    if signature.extra is EMPTY:
+        derived = reader.json_schema("validation", unknown)
+        derived.setdefault("properties", {})
+        if not forbids or explicit is not None:
+            derived.pop("additionalProperties", None)
+    else:
         values: Any = signature.extra
         extra = adapt(dict[str, values])
-        extra_schema = extra.json_schema("validation", unknown)
-        derived["additionalProperties"] = extra_schema.get("additionalProperties", True)
-        derived["$defs"] = {**extra_schema.get("$defs", {}), **derived.get("$defs", {})}
-    elif not forbids or explicit is not None:
-        derived.pop("additionalProperties", None)
+        derived = _open_schema(label, {**fields, _EXTRA: dict[str, values]}, unknown, _taken(signature))
     derived = without_bad_defaults(derived, accepts)
-    if extra is not None and signature.injected:  # the server's own names are not the caller's to use
-        derived["not"] = {"anyOf": [{"required": [name]} for name in signature.injected]}
     judges = [Validator(derived, f"the schema of '{label}'")]
-    published = publish({key: value for key, value in derived.items() if key != "not"}, style, "input")
+    published = publish(derived, style, "input")
     if style != "pydantic" and "$defs" in derived:  # a default may hold a null that is no longer offered
         published = without_bad_defaults(published, accepts)
     if explicit is not None:
@@ -223,6 +221,33 @@ def plan_arguments(
         positional=tuple(each.name for each in signature.parameters if each.positional),
         extra=extra,
     )
+
+
+_EXTRA: Final = "**"
+"""The member under which `**kwargs` stand while the schema of all arguments is made."""
+
+
+def _open_schema(
+    label: str, fields: Mapping[str, Any], unknown: Literal["forbid", "ignore"], taken: list[str]
+) -> dict[str, Json]:
+    """The schema of a function with `**kwargs`, whose values are a member of *fields* here."""
+    schema = adapt_fields(label, fields, unknown).json_schema("validation", unknown)
+    properties = dict(schema["properties"])
+    schema["additionalProperties"] = properties.pop(_EXTRA).get("additionalProperties", True)
+    schema["properties"] = properties
+    schema["required"] = [name for name in schema["required"] if name != _EXTRA]
+    if not schema["required"]:
+        del schema["required"]
+    if taken:
+        schema["propertyNames"] = {"not": {"enum": taken}}
+    return schema
+
+
+def _taken(signature: Signature) -> list[str]:
+    """The function's own names that are not the caller's to use: through `**kwargs` they would be set."""
+    known = {each.wire_name for each in signature.parameters}
+    own = [*signature.injected, *(each.name for each in signature.parameters)]
+    return [name for name in own if name not in known]
 
 
 def _field(parameter: Parameter) -> Any:

@@ -462,4 +462,5 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
         known = hasattr(type(value), "__pydantic_fields__") or hasattr(type(value), "__dataclass_fields__")
         value = getattr(value, "__dict__", {}) if known else {}
     for key, item in value.items():
-        yield f".{problems.quoted((str(key),))[1:-1]}", item
+        name = f".{problems.quoted((key,))[1:-1]}" if type(key) is str else f"[{type(key).__name__}]"
+        yield name, item

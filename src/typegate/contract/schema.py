@@ -84,17 +84,50 @@ def _moved(node: Schema) -> Schema:
 
 
 def without_bad_defaults(schema: Schema, accepts: Callable[[Schema, Json], bool]) -> Schema:
-    """Leave out each `default` that its own schema refuses, such as the null of `name: str = None`."""
+    """Mend or drop each `default` that its own schema refuses, such as the null of `name: str = None`."""
     definitions = schema.get("$defs", {})
+
+    def fits(node: Schema, value: Json) -> bool:
+        return accepts({**node, "$defs": definitions}, value)
 
     def check(node: Schema) -> Schema:
         if "default" not in node:
             return node
-        rest = _without(node, "default")
-        return node if accepts({**rest, "$defs": definitions}, node["default"]) else rest
+        rest, default = _without(node, "default"), node["default"]
+        if fits(rest, default):
+            return node
+        default = _without_nulls(default, rest, {"$defs": definitions}, fits)
+        return {**node, "default": default} if fits(rest, default) else rest
 
     checked: Schema = _map(schema, check)
     return checked
+
+
+def _without_nulls(value: Json, node: Schema, root: Schema, fits: Callable[[Schema, Json], bool]) -> Json:
+    """A value without the nulls that are no longer offered, since leaving the member out says the same."""
+    node = _followed(node, root)
+    for branch in node.get("anyOf") or node.get("oneOf") or ():
+        made = _without_nulls(value, branch, root, fits)
+        if fits(branch, made):
+            return made
+    if isinstance(value, list):
+        places = [*node.get("prefixItems", ()), *[node.get("items")] * len(value)]
+        return [
+            _without_nulls(item, place, root, fits) if isinstance(place, dict) else item
+            for item, place in zip(value, places, strict=False)
+        ]
+    if not isinstance(value, dict):
+        return value
+    others = node.get("additionalProperties")
+    members = {
+        **dict.fromkeys(value, others if isinstance(others, dict) else {}),
+        **node.get("properties", {}),
+    }
+    return {
+        name: _without_nulls(item, members[name], root, fits)
+        for name, item in value.items()
+        if item is not None or name in node.get("required", ()) or fits(members[name], None)
+    }
 
 
 # --- walking -------------------------------------------------------------------------------------

@@ -269,10 +269,10 @@ def _parameter(item: inspect.Parameter, hint: Any, documented: str | None) -> Pa
         metadata = get_args(hint)[1:]
         fields += [entry for entry in metadata if isinstance(entry, FieldInfo)]
         notes = [entry for entry in metadata if isinstance(entry, str)]
-    alias = next((entry.validation_alias or entry.alias for entry in fields), None)
+    alias = next(filter(None, (entry.validation_alias or entry.alias for entry in fields)), None)
     described = next((entry.description for entry in fields if entry.description), None)
     if default is None and hint is not EMPTY and not allows_none(hint):
-        hint = typing.Optional[hint]  # noqa: UP045  (x: str = None means str | None)
+        hint = _or_none(hint)  # x: str = None means str | None
     if default is EMPTY and hint is not EMPTY and allows_none(hint) and not _has_default(fields):
         default = None
     return Parameter(
@@ -284,6 +284,17 @@ def _parameter(item: inspect.Parameter, hint: Any, documented: str | None) -> Pa
         description=described or (notes[0] if notes else documented),
         positional=item.kind is _KINDS.POSITIONAL_ONLY,
     )
+
+
+def _or_none(hint: Any) -> Any:
+    """`T | None`; a `Field` of the parameter stays outside, since it is about the whole."""
+    if get_origin(hint) is not Annotated:
+        return typing.Optional[hint]  # noqa: UP045  (made at run time)
+    inner, *metadata = get_args(hint)
+    fields = [entry for entry in metadata if isinstance(entry, FieldInfo)]
+    others = [entry for entry in metadata if not isinstance(entry, FieldInfo)]
+    made: Any = typing.Optional[Annotated[(inner, *others)] if others else inner]  # noqa: UP045
+    return Annotated[(made, *fields)] if fields else made
 
 
 def _has_default(fields: list[FieldInfo]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 import jsonschema_rs
+from jsonschema_rs import ValidationError
 
 from typegate.contract import problems
 from typegate.contract.problems import Path
@@ -72,7 +73,7 @@ class Validator:
             formats = {"formats": _FORMATS, "validate_formats": True}
         try:
             self._compiled = jsonschema_rs.validator_for(schema, retriever=_refuse, **formats)
-        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        except (ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             raise RegistrationError(f"{label} is no JSON Schema that can be used: {_reason(error)}") from None
         self.is_valid: Any = self._compiled.is_valid
 
@@ -80,7 +81,7 @@ class Validator:
         """Everything that is wrong with *instance*; empty where it is valid."""
         found: list[Issue] = []
         for error in self._compiled.iter_errors(instance):
-            found += self._translate(error)
+            found += self._translate(error, instance)
         if len(found) < 2:
             return found
         decided = {issue.path: issue.code for issue in found if issue.code == "type"}
@@ -120,8 +121,8 @@ class Validator:
 
     # --- one error of jsonschema-rs is one issue, or several, or those of a union's best branch
 
-    def _translate(self, error: Any) -> Iterable[Issue]:
-        path: Path = tuple(error.instance_path)
+    def _translate(self, error: ValidationError, root: Json) -> Iterable[Issue]:
+        path = _path(error, root)
         keyword, facts = error.kind.name, error.kind.as_dict()
         node = self._node(error.schema_path)
         if keyword == "required":
@@ -132,9 +133,12 @@ class Validator:
             for name in facts["unexpected"]:
                 yield problems.unexpected((*path, name), node.get("properties", {}), self._word)
         elif "context" in facts and any(facts["context"]):
-            yield from self._union(error, path, facts["context"], node)
+            yield from self._union(error, root, facts["context"], node)
         elif keyword == "propertyNames":
             inner = facts["error"]
+            if inner.kind.name == "not":
+                yield problems.unexpected((*path, inner.instance), node.get("properties", {}), self._word)
+                return
             names = self._resolved(node.get(keyword, node))
             issue = self._violated(inner.kind.name, path, _fact(inner), names, inner.instance)
             yield self._about_keys(issue, path)
@@ -142,25 +146,28 @@ class Validator:
             yield self._violated(keyword, path, _fact(error), node, error.instance)
 
     def _union(
-        self, error: Any, path: Path, branches: Sequence[Sequence[Any]], node: Json
+        self, error: ValidationError, root: Json, branches: Sequence[Sequence[ValidationError]], node: Json
     ) -> Iterable[Issue]:
         """A union failed: say what its closest branch lacks, or name all the forms it may take."""
-        inside = [branch for branch in branches if not any(_is_other_kind(each, path) for each in branch)]
+        path = _path(error, root)
+        inside = [
+            branch for branch in branches if not any(_is_other_kind(each, root, path) for each in branch)
+        ]
         if not inside:
             schemas = node.get(error.kind.name, ()) if isinstance(node, dict) else ()
             yield self._no_branch(error, path, [schema for schema in schemas if schema != {"type": "null"}])
             return
-        tag = _common_tag(inside)
+        tag = _common_tag(inside, root)
         if tag is not None:
-            options = [option for branch in inside for option in _tag_options(branch, tag)]
+            options = [option for branch in inside for option in _tag_options(branch, root, tag)]
             yield self._violated(
                 "enum", tag, options, {"enum": options}, _at(error.instance, tag[len(path) :])
             )
             return
         for each in min(inside, key=_distance):
-            yield from self._translate(each)
+            yield from self._translate(each, root)
 
-    def _no_branch(self, error: Any, path: Path, schemas: list[Json]) -> Issue:
+    def _no_branch(self, error: ValidationError, path: Path, schemas: list[Json]) -> Issue:
         kinds = [self._resolved(schema) for schema in schemas]
         if len(kinds) == 1 and "enum" in kinds[0] and isinstance(error.instance, str):
             return self._violated("enum", path, kinds[0]["enum"], kinds[0], error.instance)
@@ -219,7 +226,7 @@ def accepts(schema: dict[str, Json], value: Json) -> bool:
         return False
 
 
-def _fact(error: Any) -> Json:
+def _fact(error: ValidationError) -> Json:
     """The value of the keyword that failed."""
     return next(iter(error.kind.as_dict().values()), None)
 
@@ -234,32 +241,58 @@ def _types(schema: dict[str, Any]) -> list[str]:
     return [kind] if isinstance(kind, str) else list(kind)
 
 
-def _is_other_kind(error: Any, path: Path) -> bool:
+def _path(error: ValidationError, root: Json) -> Path:
+    """The place of an error in *root*: jsonschema-rs gives the key "7" as 7, and leaves out the key ""."""
+    path: list[str | int] = []
+    node: Any = root
+    for given in (*error.instance_path, None):
+        step: Any = given if isinstance(node, list) else _key(node, given)
+        while step is None and isinstance(node, dict) and "" in node and node != error.instance:
+            path.append("")
+            node = node[""]
+            step = _key(node, given)
+        if step is None:
+            break
+        path.append(step)
+        node = node[step]
+    return tuple(path)
+
+
+def _key(node: Any, step: str | int | None) -> str | int | None:
+    """What a step of jsonschema-rs stands for in *node*; `None` where it does not lead on from there."""
+    if not isinstance(node, dict):
+        return step if isinstance(node, list) and isinstance(step, int) else None
+    if isinstance(step, int):
+        return next((key for key in node if key.lstrip("+").isdecimal() and int(key) == step), None)
+    return step if step in node else None
+
+
+def _is_other_kind(error: ValidationError, root: Json, path: Path) -> bool:
     """Whether a branch was not meant at all: the value is of another type, or another constant."""
-    return tuple(error.instance_path) == path and error.kind.name in ("type", "const", "enum")
+    return error.kind.name in ("type", "const", "enum") and _path(error, root) == path
 
 
-def _distance(branch: Sequence[Any]) -> tuple[int, int]:
+def _distance(branch: Sequence[ValidationError]) -> tuple[int, int]:
     """How far a value is from a branch: wrong tags weigh most, then the number of errors."""
     tags = sum(error.kind.name in ("const", "enum") for error in branch)
     return tags, len(branch)
 
 
-def _common_tag(branches: Sequence[Sequence[Any]]) -> Path | None:
+def _common_tag(branches: Sequence[Sequence[ValidationError]], root: Json) -> Path | None:
     """The place where every branch of several wants another constant: the tag of the union."""
     if len(branches) < 2:
         return None
     places = [
-        {tuple(error.instance_path) for error in branch if error.kind.name in ("const", "enum")}
+        {_path(error, root) for error in branch if error.kind.name in ("const", "enum")}
         for branch in branches
     ]
     common = set.intersection(*places)
     return min(common, key=len) if common else None
 
 
-def _tag_options(branch: Sequence[Any], tag: Path) -> list[Json]:
+def _tag_options(branch: Sequence[ValidationError], root: Json, tag: Path) -> list[Json]:
     for error in branch:
-        if tuple(error.instance_path) == tag and error.kind.name in ("const", "enum"):
+        if error.kind.name in ("const", "enum") and _path(error, root) == tag:
             fact = _fact(error)
             return list(fact) if isinstance(fact, list) else [fact]
     return []
