@@ -45,7 +45,9 @@ def shown(value, target=None):
 
 
 def main(prefix):
-    rows = [row for row in load(Path(f"{prefix}.jsonl")) if "failed" not in row and row["pattern"] == "pipe64"]
+    rows = [
+        row for row in load(Path(f"{prefix}.jsonl")) if "failed" not in row and row["pattern"] == "pipe64"
+    ]
     print("\nstdio, 64 in flight: our CPU per call as a share of theirs; in brackets what we want\n")
     print("| case | revision | µs | barest asyncio | official SDK | FastMCP | TypeScript 1.x |")
     print("|---|---|--:|--:|--:|--:|--:|")
@@ -54,7 +56,9 @@ def main(prefix):
             here = [row for row in rows if row["case"] == case and row["mode"] == mode]
             own = [row["cpu_us"] for row in here if row["server"] == OURS]
             if own:
-                cells = [shown(ratio(here, OURS, s, "cpu_us"), targets.get(s)) for s in (LIMIT, MCP, FASTMCP, TS1)]
+                cells = [
+                    shown(ratio(here, OURS, s, "cpu_us"), targets.get(s)) for s in (LIMIT, MCP, FASTMCP, TS1)
+                ]
                 print(f"| {case} | {revision} | {statistics.median(own):,.1f} | {' | '.join(cells)} |")
     here = [row for row in rows if row["case"] == "add" and row["mode"] == "legacy"]
     print("\n| what | ratio |\n|---|--:|")
@@ -62,20 +66,30 @@ def main(prefix):
     print(f"| `add` as a plain def on a worker thread, beside the async one | {shown(thread, 1.6)} |")
     cold = load(Path(f"{prefix}-cold.jsonl"))
     for other, target in ((LIMIT, 1.0), ("mcp-stdio", 0.5), (TS1, 1.0)):
-        print(f"| cold start to the initialize answer, beside {other} | {shown(ratio(cold, OURS, other, 'init_ms'), target)} |")
+        print(
+            f"| cold start to the initialize answer, beside {other} | {shown(ratio(cold, OURS, other, 'init_ms'), target)} |"
+        )
     listing = [row for row in load(Path(f"{prefix}-list500.jsonl")) if row.get("mode") == "legacy"]
     if listing:
-        print(f"| tools/list with 504 tools, CPU, beside raw-stdio | {shown(ratio(listing, OURS, 'raw-stdio', 'cpu_us'), 2.0)} |")
+        print(
+            f"| tools/list with 504 tools, CPU, beside raw-stdio | {shown(ratio(listing, OURS, 'raw-stdio', 'cpu_us'), 2.0)} |"
+        )
     register = load(Path(f"{prefix}-register.jsonl"))
     if register:
-        print(f"| registering 500 tools, beside raw-stdio | {shown(ratio(register, OURS, 'raw-stdio', 'reg_ms'), 1.3)} |")
-        print(f"| registering 500 tools, beside mcp-stdio | {shown(ratio(register, OURS, 'mcp-stdio', 'reg_ms'), 0.6)} |")
+        print(
+            f"| registering 500 tools, beside raw-stdio | {shown(ratio(register, OURS, 'raw-stdio', 'reg_ms'), 1.3)} |"
+        )
+        print(
+            f"| registering 500 tools, beside mcp-stdio | {shown(ratio(register, OURS, 'mcp-stdio', 'reg_ms'), 0.6)} |"
+        )
     for row in load(Path(f"{prefix}-mem.jsonl")):
         if row["mode"] == "legacy":
             points = row["points"]
             half = next(point for point in points if point[0] >= points[-1][0] / 2)
             growth = (points[-1][1] - half[1]) * 1024 / (points[-1][0] - half[0])
-            print(f"| memory of {row['server']}: idle {points[0][1] / 1024:.1f} MB; last half of {points[-1][0]:,} calls, bytes a call | {growth:.1f} |")
+            print(
+                f"| memory of {row['server']}: idle {points[0][1] / 1024:.1f} MB; last half of {points[-1][0]:,} calls, bytes a call | {growth:.1f} |"
+            )
     print()
 
 

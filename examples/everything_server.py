@@ -114,6 +114,7 @@ async def test_tool_with_progress(ctx: Context) -> str:
     ctx.progress(50, total=100, message="Half of it is done")
     await asyncio.sleep(STEP)
     ctx.progress(100, total=100, message="Done")
+    await asyncio.sleep(STEP)  # some clients drop what arrives together with the answer
     return "Progress was reported three times."
 
 

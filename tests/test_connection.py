@@ -278,6 +278,7 @@ def test_each_stateless_request_speaks_for_itself() -> None:
 # --- the ladder (checklist 1.5, rows 0 to 4) -----------------------------------------------------
 
 TOLD, CAN, WHO = META + "protocolVersion", META + "clientCapabilities", META + "clientInfo"
+LEVEL = META + "logLevel"
 
 ENVELOPES: list[
     tuple[dict[str, Any], str, Any]
@@ -299,6 +300,11 @@ ENVELOPES: list[
     ({WHO: {"name": "c"}}, "tools/list", PARAMS),
     ({WHO: {"name": "c", "version": 1}}, "tools/list", PARAMS),
     ({WHO: [1]}, "tools/list", PARAMS),
+    ({LEVEL: "notice"}, "tools/list", "modern"),
+    ({LEVEL: "loud"}, "tools/list", PARAMS),
+    ({LEVEL: "NOTICE"}, "tools/list", PARAMS),
+    ({LEVEL: None}, "tools/list", PARAMS),
+    ({LEVEL: ["notice"]}, "tools/list", PARAMS),
     ({TOLD: "2099-01-01"}, "tools/list", VERSION),
     ({TOLD: LATEST}, "tools/list", VERSION),
     ({TOLD: BATCHED}, "tools/list", VERSION),
@@ -434,7 +440,7 @@ def test_a_handshake_needs_all_of_its_params(params: dict[str, Any]) -> None:
 def test_a_session_is_ready_when_the_client_says_so() -> None:
     """Not when the handshake is answered."""
     pair = Pair()
-    pair.say(READY, initialize(LATEST))
+    pair.say(READY, initialize(LATEST), notification("notifications/roots/list_changed"))
     assert pair.connection.session is not None
     assert not pair.connection.session.ready
     pair.say(READY)

@@ -97,6 +97,7 @@ NOT_MESSAGES = [  # a line, the code, the id that can be read in it
     (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"a":1}}', INVALID, 1),
     (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"\\u0061":1}}', INVALID, 1),
     (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"":{"a":1,"a":2}}}', INVALID, 1),
+    (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\\u003a","a":"\\u003A"}}', INVALID, 1),
     (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}', INVALID, None),
     (b'{"jsonrpc":"2.0","id":1,"method":"m","method":"n"}', INVALID, 1),
     (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1e999,"a":1}}', INVALID, None),
@@ -175,6 +176,8 @@ TOO_DEEP = [
     (nested(65, head=b'"id":1.5,'), None),
     (nested(65, head=b'"id":"' + b"x" * 257 + b'",'), None),
     (nested(65, head=b'"id":"\\ud800",'), None),
+    (nested(2, inner=b"[[]," * 63 + b"1" + b"]" * 63), 1),
+    (nested(2, inner=b'{"a":{},"b":' * 63 + b"1" + b"}" * 63), 1),
     (b"[" * 65 + b"]" * 65, None),
     (b"[" * 1000, None),
     (b'{"a":' * 1000, None),
@@ -188,9 +191,17 @@ def test_a_deeper_message_is_refused_under_its_id(message: bytes, id_: Any) -> N
     assert refusal(message) == (INVALID, id_)
 
 
-def test_many_brackets_side_by_side_are_not_deep() -> None:
+SHALLOW = [
+    json.dumps({"a": [[]] * 500, "b": [{}] * 500}).encode(),
+    b'{"a":%b1%b}' % (b"[[]," * 61, b"]" * 61),
+    b'{"a":%b1%b}' % (b'{"a":{},"b":' * 61, b"}" * 61),
+]
+
+
+@pytest.mark.parametrize("params", SHALLOW, ids=range(3))
+def test_many_brackets_side_by_side_are_not_deep(params: bytes) -> None:
     """It is the nesting that counts, not the number."""
-    assert isinstance(decode(line(id=1, method="m", params={"a": [[]] * 500, "b": [{}] * 500})), Request)
+    assert isinstance(decode(b'{"jsonrpc":"2.0","id":1,"method":"m","params":%b}' % params), Request)
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -200,6 +211,7 @@ BEYOND = [
     (b'{"a":[1,-1e400,{"b":1e309}]}', [("a", 1), ("a", 2, "b")]),
     (b'{"a":%b}' % (b"9" * 5000), [("a",)]),
     (b'{"a":-%b,"b":1e5}' % (b"9" * 5000), [("a",)]),
+    (b'{"a":["\\ud83d\\ude00",1e999],"\\u0062":{"c":["\\u00e9"]}}', [("a", 1)]),
 ]
 
 

@@ -129,3 +129,23 @@ def test_params_that_do_not_fit_are_refused_without_their_values(method: str, pa
     assert caught.value.code == -32602
     assert SECRET not in caught.value.message
     assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "said"),
+    [
+        ("tools/list", {"cursor": 1}, "Expected `str | null`, got `int` - at `$.cursor`"),
+        ("prompts/get", {}, "Object missing required field `name`"),
+        ("logging/setLevel", {"level": SECRET}, "Invalid value - at `$.level`"),
+        (
+            "completion/complete",
+            {"ref": {"type": SECRET}, "argument": TYPED},
+            "Invalid value - at `$.ref.type`",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_where(method: str, params: dict[str, Any], said: str) -> None:
+    """As far as that can be said without the value."""
+    with pytest.raises(InvalidParams) as caught:
+        convert(params, METHODS[method].params)
+    assert caught.value.message == f"Invalid params: {said}"

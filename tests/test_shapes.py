@@ -260,6 +260,14 @@ def test_a_result_that_may_be_kept_says_for_how_long(name: str) -> None:
         assert not {"ttlMs", "cacheScope"} & result.keys()
 
 
+@every_revision
+@pytest.mark.parametrize("private", [False, True])
+def test_a_listing_says_whether_it_is_the_same_for_everyone(private: bool, revision: str) -> None:
+    """One that another caller may see otherwise is not to be shared; older clients know nothing of that."""
+    found = sent(ListResult(items=b"[]", private=private), "tools/list", revision)
+    assert found.get("cacheScope") == (("private" if private else "public") if revision == E else None)
+
+
 @everywhere
 def test_nothing_is_null(name: str, revision: str) -> None:
     """What is not known is left out."""

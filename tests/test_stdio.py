@@ -56,6 +56,7 @@ SERVER = """
     def shout(times: int, ctx: Context) -> str:
         for number in range(times):
             ctx.error("x" * 100)
+        say("hoarse")
         return "done"
 
     @server.tool
@@ -406,13 +407,11 @@ def test_nor_does_a_function_that_will_not_stop_talking(serve: Serve) -> None:
     server = serve(SERVER).handshake()
     server.ask(call(2, "shout", times=10))
     before = resident(server)
-    server.send(call(3, "shout", times=300_000), call(4, "sleep"))
-    until(lambda: "stuck" in server.stderr, "the other call has begun")
-    time.sleep(1)
-    grown = resident(server) - before
+    server.send(call(3, "shout", times=200_000))
+    until(lambda: server.stderr.count("hoarse") == 2, "the function has ended")
+    assert resident(server) - before < 20 * MEBI  # of 35
     assert server.answer(3)["result"]["content"][0]["text"] == "done"
-    assert max(grown, resident(server) - before) < 30 * MEBI  # of 60
-    assert len(server.received) < 300_000
+    assert len(server.received) < 200_000
 
 
 @on_linux

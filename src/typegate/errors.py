@@ -49,6 +49,14 @@ __all__ = [
 class TypegateError(Exception):
     """The base of everything that typegate raises."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled with its facts, whatever its constructor takes: tools raise in pools of processes too."""
+        return _restored, (type(self), self.args), vars(self)
+
+
+def _restored(kind: type[TypegateError], args: tuple[Any, ...]) -> TypegateError:
+    return kind.__new__(kind, *args)
+
 
 class ConfigurationError(TypegateError):
     """The server as written cannot work; the text says what to change."""

@@ -3,12 +3,13 @@
 The law of the file: docstring-parser does the parsing; here its answer is made one text per thing.
 """
 
+import contextlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-import docstring_parser
+from docstring_parser import Docstring, ParseError, google, numpydoc, rest
 
 __all__ = ["Documentation", "document"]
 
@@ -17,6 +18,16 @@ _SECTION: Final = re.compile(
     re.MULTILINE,
 )
 """What a parameter section looks like in any of the three styles; without one there is nothing to parse."""
+
+_KEYWORDS: Final = [
+    google.Section(title, "param", google.SectionType.MULTIPLE)
+    for title in ("Keyword Args", "Keyword Arguments")
+]
+_READERS: Final[tuple[Callable[[str], Docstring], ...]] = (
+    google.GoogleParser([*google.DEFAULT_SECTIONS, *_KEYWORDS]).parse,
+    rest.parse,
+    numpydoc.parse,
+)
 
 
 class Documentation(NamedTuple):
@@ -36,16 +47,21 @@ def document(function: Callable[..., Any]) -> Documentation:
         return Documentation(None, {})
     if _SECTION.search(text) is None:
         return Documentation(text.strip(), {})
-    try:
-        parsed = docstring_parser.parse(text)
-    except docstring_parser.ParseError:
-        return Documentation(text.strip(), {})
-    if not parsed.params:
+    parsed = max(_readings(text), key=lambda reading: len(reading.params), default=None)
+    if parsed is None or not parsed.params:
         return Documentation(text.strip(), {})
     described = {
-        param.arg_name.lstrip("*"): " ".join(param.description.split())
+        name.strip().lstrip("*"): " ".join(param.description.split())
         for param in parsed.params
+        for name in param.arg_name.split(",")
         if param.description
     }
     head = (parsed.description or "").strip()
     return Documentation(head or None, described)
+
+
+def _readings(text: str) -> Iterator[Docstring]:
+    """What each style makes of a docstring; the line before it keeps its first one from standing out."""
+    for read in _READERS:
+        with contextlib.suppress(ParseError):
+            yield read(f"\n{text}")

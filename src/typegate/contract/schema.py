@@ -34,9 +34,9 @@ def publish(schema: Schema, style: SchemaStyle, side: Literal["input", "output"]
 
     Args:
         schema: as generated.
-        style: `compact` drops generated titles and, on the optional properties of an input, the null of a
-            union with its `default: null`; it inlines what is used once and every enum. `inline` does the
-            same and inlines all that is not recursive. `pydantic` leaves the schema as it was generated.
+        style: `compact` drops generated titles and, on the properties of an input that have a default, the
+            null of a union and a `default: null`; it inlines what is used once and every enum. `inline` does
+            the same and inlines all that is not recursive. `pydantic` leaves the schema as it was generated.
         side: whether it describes arguments or results.
     """
     if style == "pydantic":
@@ -126,7 +126,10 @@ def _without_nulls(value: Json, node: Schema, root: Schema, fits: Callable[[Sche
     return {
         name: _without_nulls(item, members[name], root, fits)
         for name, item in value.items()
-        if item is not None or name in node.get("required", ()) or fits(members[name], None)
+        if item is not None
+        or name in node.get("required", ())
+        or "default" in members[name]
+        or fits(members[name], None)
     }
 
 
@@ -194,24 +197,24 @@ def _plain(name: str) -> str:
 
 
 def _without_null_unions(node: Schema) -> Schema:
-    """On properties that may be left out, `T | None` is published as `T`: leaving out says null."""
+    """On properties with a default, `T | None` is published as `T`: leaving out is what a model should do.
+
+    Without one (`NotRequired`, a default factory) nobody could tell what leaving out means; the null stays.
+    """
     if "properties" not in node:
         return node
-    required = node.get("required", ())
-    properties = {
-        name: child if name in required or not isinstance(child, dict) else _without_null(child)
-        for name, child in node["properties"].items()
-    }
-    return {**node, "properties": properties}
+    return {**node, "properties": {name: _without_null(child) for name, child in node["properties"].items()}}
 
 
-def _without_null(node: Schema) -> Schema:
+def _without_null(node: Json) -> Json:
+    if not isinstance(node, dict) or "default" not in node:
+        return node
     branches = node.get("anyOf")
     if not isinstance(branches, list) or {"type": "null"} not in branches:
         return node
     rest = [branch for branch in branches if branch != {"type": "null"}]
     outer = _without(node, "anyOf")
-    if "default" in outer and outer["default"] is None:
+    if outer["default"] is None:
         del outer["default"]
     if len(rest) == 1 and isinstance(rest[0], dict):
         return {**rest[0], **outer}

@@ -211,8 +211,8 @@ class Runner:
 
     # --- the end
 
-    async def finish(self, seconds: float) -> bool:
-        """Wait for what is under way; whether all of it ended in time."""
+    async def finish(self, seconds: float | None) -> bool:
+        """Wait for what is under way, `None` for as long as it takes; whether all of it ended in time."""
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=seconds)
         return not self._tasks

@@ -15,6 +15,7 @@ import signal
 import stat
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager
 from types import FrameType
@@ -30,7 +31,7 @@ except ImportError:  # Windows
 from typegate.errors import ConfigurationError
 from typegate.transports.runner import Runner, Serving
 from typegate.types import Principal
-from typegate.wire.framing import MAX_LINE, LineDecoder
+from typegate.wire.framing import MAX_LINE, LineDecoder, TooLong
 
 __all__ = ["StdioOptions", "run"]
 
@@ -40,6 +41,9 @@ CHUNK: Final = 256 * 1024
 PIPE_SIZE: Final = 1024 * 1024
 MOMENT: Final = 0.05
 """Seconds for what ends by itself once it is told to."""
+
+TURN: Final = 64
+"""Lines handled before their answers are looked at: below Python 3.12 no call begins before that."""
 
 HIGH_WATER: Final = 4 * 1024 * 1024
 LOW_WATER: Final = 1024 * 1024
@@ -248,8 +252,8 @@ class _Writer:
             self._waiting.set()
             self._waiting = None
 
-    async def finish(self, seconds: float) -> None:
-        """Give the client time to take what is left."""
+    async def finish(self, seconds: float | None) -> None:
+        """Give the client time to take what is left; `None` for as long as that is."""
         self.flush()
         if not self.empty and not self.closed:
             self._emptied = asyncio.Event()
@@ -291,7 +295,7 @@ class _Reader:
         self._loop = asyncio.get_running_loop()
         self._watched = False
         self._ready = threading.Event()
-        self._ready.set()
+        self._paused = False
         self.ended = False
         try:
             self._loop.add_reader(source, self._readable)
@@ -310,8 +314,8 @@ class _Reader:
         self._give(chunk)
 
     def _read(self) -> None:
+        """Read one part after the other; the next one only when the loop has taken the last."""
         while not self.ended:
-            self._ready.wait()
             try:
                 chunk = os.read(self._source, CHUNK)
             except OSError:
@@ -322,21 +326,26 @@ class _Reader:
                 return
             if not chunk:
                 return
+            self._ready.wait()
+            self._ready.clear()
 
     def _give(self, chunk: bytes) -> None:
         if not self.ended:
             self._take(chunk)
+        if not self._paused:
+            self._ready.set()
 
     def pause(self) -> None:
         """Read no more for now."""
-        self._ready.clear()
+        self._paused = True
         if self._watched:
             self._loop.remove_reader(self._source)
 
     def resume(self) -> None:
         """Read again."""
-        if self.ended:
+        if self.ended or not self._paused:
             return
+        self._paused = False
         self._ready.set()
         if self._watched:
             self._loop.add_reader(self._source, self._readable)
@@ -357,9 +366,12 @@ class _Stdio:
     def __init__(self, source: int, target: int, options: StdioOptions) -> None:
         self._source, self._target, self._options = source, target, options
         self._decoder = LineDecoder(options.max_line)
+        self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        self._hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._hurry: asyncio.Future[None] = self._loop.create_future()
         self._status = 0
+        self._lines: deque[bytes | TooLong] = deque()
+        self._handled = asyncio.Event()
         self._paused = False
         self._reader: _Reader
         self._writer: _Writer
@@ -381,39 +393,60 @@ class _Stdio:
         return self._status
 
     async def _end(self, serving: Serving) -> None:
-        """Let what is under way come to its end within the grace period, then cancel it."""
+        """Let what came in be answered and taken within the grace period; then cancel what is left."""
         self._reader.close()
         serving.service.closing.set()  # streams of changes end with their result
-        finishing = asyncio.ensure_future(self._runner.finish(self._options.grace))
-        await asyncio.wait((finishing, self._hurry), return_when=asyncio.FIRST_COMPLETED)
+        finishing = asyncio.ensure_future(self._finish())
+        grace = self._options.grace
+        await asyncio.wait((finishing, self._hurry), timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        self._lines.clear()
         await self._runner.finish(MOMENT)
         finishing.cancel()
-        ended = await self._runner.close(self._options.grace if self._status else 1.0)
+        ended = await self._runner.close(grace if self._status else 1.0)
         if not ended:
             log.warning("some calls did not end in time and were left behind")
         await self._writer.finish(1.0)
 
+    async def _finish(self) -> None:
+        """Wait until every line is handled, every call has ended and every answer is taken."""
+        if self._lines:
+            await self._handled.wait()
+        await self._runner.finish(None)
+        await self._writer.finish(None)
+
     # --- what happens
 
     def _take(self, chunk: bytes) -> None:
-        """All lines of one read are handled together, and their answers written together."""
+        self._lines.extend(self._decoder.feed(chunk) if chunk else self._decoder.end())
+        if not self._paused:
+            self._handle()
+        if not chunk:
+            self._stop.set()
+
+    def _handle(self) -> None:
+        """Handle what was read, and write the answers together, for as long as the client takes them."""
         self._writer.corked = True
         try:
-            for line in self._decoder.feed(chunk) if chunk else self._decoder.end():
-                self._runner.receive(line)
+            for _ in range(min(TURN, len(self._lines))):
+                if self._writer.full:
+                    break
+                self._runner.receive(self._lines.popleft())
         finally:
             self._writer.corked = False
         self._writer.flush()
-        if not chunk:
-            self._stop.set()
-        elif self._writer.full and not self._paused:
+        if self._writer.full:
             self._paused = True
             self._reader.pause()
+        elif self._lines:
+            self._loop.call_soon(self._handle)
+        else:
+            self._handled.set()
+            self._reader.resume()
 
     def _on_drained(self) -> None:
         if self._paused:
             self._paused = False
-            self._reader.resume()
+            self._loop.call_soon(self._handle)
 
     def _on_broken(self) -> None:
         """Nobody reads the answers: there is no use in finishing them."""
@@ -433,13 +466,12 @@ class _Stdio:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        loop = asyncio.get_running_loop()
 
         def on_signal(number: int, frame: FrameType | None) -> None:
             if self._status:
                 os._exit(self._status)
             self._status = 128 + number
-            loop.call_soon_threadsafe(self._end_now)
+            self._loop.call_soon_threadsafe(self._end_now)
 
         before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
