@@ -256,7 +256,7 @@ def test_an_empty_listing_has_one_page(method: str, revision: str) -> None:
 
     async def empty(client: Client) -> Any:
         for registry in ("tools", "resources", "templates", "prompts"):
-            catalogue = getattr(server._catalogue, registry)
+            catalogue = getattr(server.catalogue, registry)
             for plan in catalogue:
                 catalogue.remove(plan.key)
         return await pages(client, method)

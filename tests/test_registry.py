@@ -211,7 +211,7 @@ def library() -> Catalogue:
     server.resource("book://one", name="itself")(lambda: "")
     server.resource("book://{id}/{page}", name="by page")(lambda id, page: "")
     server.resource("book://{other}", name="never reached")(lambda other: "")
-    return server._catalogue
+    return server.catalogue
 
 
 FOUND = [

@@ -108,6 +108,10 @@ def _caller(depth: int = 2) -> FrameType:
 class MCPServer:
     """An MCP server: register functions, then `run()`.
 
+    Attributes:
+        name: what clients see.
+        catalogue: everything that is registered, as frozen plans, for programs that read servers.
+
     Args:
         name: the only required argument.
         version: of your server, as clients see it.
@@ -168,6 +172,7 @@ class MCPServer:
         if threads < 1:
             raise ConfigurationError("threads must be at least 1")
         self.name = name
+        self.catalogue: Final = Catalogue(on_duplicate)
         self._implementation = Implementation(
             name=name,
             version=version,
@@ -183,7 +188,6 @@ class MCPServer:
         )
         self._page_size = page_size
         self._threads = threads
-        self._catalogue = Catalogue(on_duplicate)
         self._bus = Bus()
         self._guards: tuple[Guard, ...] = ()  # the outermost first; redaction and audit are the runner's
         self._key = secrets.token_bytes(32)
@@ -274,7 +278,7 @@ class MCPServer:
                 f"{type(source).__name__} has no methods marked with @typegate.tool; mark the ones to serve"
             )
         for plan in plans:
-            self._register(self._catalogue.tools, plan, "tools")
+            self._register(self.catalogue.tools, plan, "tools")
 
     def remove_tool(self, name: str) -> None:
         """Take a tool away. Clients that asked to know are told.
@@ -282,12 +286,12 @@ class MCPServer:
         Raises:
             RegistrationError: there is none of this name.
         """
-        if self._catalogue.tools.remove(name) is None:
+        if self.catalogue.tools.remove(name) is None:
             raise RegistrationError(f"there is no tool '{name}' to remove")
         self.notify_tools_changed()
 
     def _add_tool(self, function: Callable[..., Any], options: Options) -> None:
-        self._register(self._catalogue.tools, plan_tool(function, options, self._shared), "tools")
+        self._register(self.catalogue.tools, plan_tool(function, options, self._shared), "tools")
 
     def _register(
         self, registry: Registry[P], plan: P, kind: Literal["tools", "resources", "prompts"]
@@ -343,10 +347,10 @@ class MCPServer:
                 )
             if "{" in uri or "}" in uri:
                 template = plan_template(function, made, self._shared)
-                self._register(self._catalogue.templates, template, "resources")
+                self._register(self.catalogue.templates, template, "resources")
             else:
                 resource = plan_resource(function, made, self._shared)
-                self._register(self._catalogue.resources, resource, "resources")
+                self._register(self.catalogue.resources, resource, "resources")
             return function
 
         return register
@@ -386,7 +390,7 @@ class MCPServer:
         made = _options("prompt", {**given, **unbuilt}, _caller())
 
         def register(decorated: F) -> F:
-            self._register(self._catalogue.prompts, plan_prompt(decorated, made, self._shared), "prompts")
+            self._register(self.catalogue.prompts, plan_prompt(decorated, made, self._shared), "prompts")
             return decorated
 
         return register if function is None else register(function)
@@ -404,17 +408,17 @@ class MCPServer:
         key = self._completion_key(target, argument)
 
         def register(function: F) -> F:
-            self._catalogue.completions[key] = plan_completion(function, self._shared)
+            self.catalogue.completions[key] = plan_completion(function, self._shared)
             return function
 
         return register
 
     def _completion_key(self, target: str | Callable[..., Any], argument: str) -> tuple[str, str, str]:
-        for prompt in self._catalogue.prompts:
+        for prompt in self.catalogue.prompts:
             if target in (prompt.key, prompt.callback.function):
                 names = [each.name for each in prompt.listed.arguments or ()]
                 return self._checked(("prompt", prompt.key, argument), names)
-        for template in self._catalogue.templates:
+        for template in self.catalogue.templates:
             if target in (template.key, template.callback.function):
                 return self._checked(("resource", template.key, argument), template.template.variables)
         raise RegistrationError(
@@ -431,19 +435,19 @@ class MCPServer:
 
     def include(self, other: "MCPServer", prefix: str = "") -> None:
         """Serve another server's components too; *prefix* goes before the names of tools and prompts."""
-        for tool_plan in other._catalogue.tools:
+        for tool_plan in other.catalogue.tools:
             self._add_tool(tool_plan.callback.function, _renamed(tool_plan.options, prefix + tool_plan.key))
-        for resource in other._catalogue.resources:
-            self._register(self._catalogue.resources, resource, "resources")
-        for template in other._catalogue.templates:
-            self._register(self._catalogue.templates, template, "resources")
-        for prompt in other._catalogue.prompts:
+        for resource in other.catalogue.resources:
+            self._register(self.catalogue.resources, resource, "resources")
+        for template in other.catalogue.templates:
+            self._register(self.catalogue.templates, template, "resources")
+        for prompt in other.catalogue.prompts:
             renamed = _renamed(prompt.options, prefix + prompt.key)
             plan = plan_prompt(prompt.callback.function, renamed, self._shared)
-            self._register(self._catalogue.prompts, plan, "prompts")
-        for (kind, name, argument), completion in other._catalogue.completions.items():
+            self._register(self.catalogue.prompts, plan, "prompts")
+        for (kind, name, argument), completion in other.catalogue.completions.items():
             key = (kind, prefix + name if kind == "prompt" else name, argument)
-            self._catalogue.completions[key] = completion
+            self.catalogue.completions[key] = completion
 
     def notify_tools_changed(self) -> None:
         """Tell the clients that asked that the list of tools has changed; from any thread."""
@@ -513,8 +517,8 @@ class MCPServer:
         lifespan = self._lifespan(self) if self._lifespan is not None else contextlib.nullcontext()
         async with lifespan as state:
             service = Service(
-                catalogue=self._catalogue,
-                capabilities=_capabilities(self._catalogue),
+                catalogue=self.catalogue,
+                capabilities=_capabilities(self.catalogue),
                 instructions=self._instructions,
                 bus=self._bus,
                 workers=workers,

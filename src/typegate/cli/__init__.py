@@ -1,0 +1,1 @@
+"""The `typegate` command: one thin module for each of its commands."""
