@@ -75,7 +75,6 @@ def test_the_version_has_one_source() -> None:
 # --- options whose feature does not exist yet ----------------------------------------------------
 
 SERVER_OPTIONS = ("redactor", "audit", "access", "rate_limit", "limits", "auth", "on_missing_scope")
-GATE_OPTIONS = {"repair": "all", "problem_format": "rfc9457", "on_invalid": print}
 TOOL_OPTIONS = ("timeout", "limits", "redact", "approve", "nonsense")
 VERBS: dict[str, Callable[..., Any]] = {
     "@tool": lambda server, **options: server.tool(**options)(find),
@@ -94,13 +93,6 @@ def test_a_server_option_without_its_feature_is_refused(option: str) -> None:
     """It is a configuration error that names the option, never silently accepted."""
     with pytest.raises(ConfigurationError, match=option):
         MCPServer("x", **{option: object()})
-
-
-@pytest.mark.parametrize("option", GATE_OPTIONS)
-def test_a_gate_option_without_its_feature_is_refused(option: str) -> None:
-    """The same for the fields of a gate."""
-    with pytest.raises(ConfigurationError, match=option):
-        Gate(**{option: GATE_OPTIONS[option]})
 
 
 @pytest.mark.parametrize("option", TOOL_OPTIONS)

@@ -25,7 +25,7 @@ SOURCE = ROOT / "src"
 ROOMS = (
     ("typegate", "text types errors versions content"),
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
-    ("typegate.contract", "gate docstrings uritemplate signature schema problems validator"),
+    ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
     ("typegate.contract", "generator hints adapter arguments results"),
     ("typegate.guards", "calls access"),
     ("typegate.server", "bus components context registry failures handlers"),

@@ -11,6 +11,7 @@ import pytest
 
 from typegate.errors import InternalError, InvalidParams, InvalidRequest, ProtocolError, ResourceNotFound
 from typegate.types import (
+    PROBLEM_KEY,
     CallToolResult,
     CompleteResult,
     DiscoverResult,
@@ -339,7 +340,9 @@ def test_an_envelope_is_checked_in_this_order(
 def test_a_revision_that_is_not_served_is_named(requested: str) -> None:
     """The error repeats what was asked for, and lists the stateless revisions that there are."""
     (answer,) = Pair().say(stateless(1, "tools/list", _meta={TOLD: requested}))
-    assert answer["error"]["data"] == {"supported": [NEWEST], "requested": requested}
+    data = answer["error"]["data"]
+    assert data.pop(PROBLEM_KEY)["code"] == "unsupported_protocol_version"
+    assert data == {"supported": [NEWEST], "requested": requested}
 
 
 @pytest.mark.parametrize("session", [None, *LEGACY])
@@ -675,12 +678,13 @@ ERRORS: list[tuple[ProtocolError, int, int]] = [  # the error, its code up to 20
 def test_an_error_has_the_code_of_its_revision(
     error: ProtocolError, legacy: int, modern: int, revision: str
 ) -> None:
-    """A resource that is not there has another code since 2026-07-28; data is sent where there is some."""
+    """A resource that is not there has another code since 2026-07-28; the data holds the problem too."""
     pair = Pair(revision)
     line = pair.connection.reply(pair.hear(asked(revision, 1, "tools/call")), error)
-    expected = {"code": modern if revision in MODERN else legacy, "message": "m"}
-    data = {"data": error.data} if error.data else {}
-    assert json.loads(line or b"") == {"jsonrpc": "2.0", "id": 1, "error": {**expected, **data}}
+    code = modern if revision in MODERN else legacy
+    problem = {"code": error.problem_code, "message": "m", "hint": None, "issues": []}
+    expected = {"code": code, "message": "m", "data": {PROBLEM_KEY: problem, **(error.data or {})}}
+    assert json.loads(line or b"") == {"jsonrpc": "2.0", "id": 1, "error": expected}
 
 
 # --- batches -------------------------------------------------------------------------------------

@@ -296,7 +296,8 @@ def test_any_other_failure_is_an_internal_error(
 def test_a_protocol_error_goes_out_as_it_is(kind: str) -> None:
     """Whoever raises it means it."""
     error = refused(kind, "protocol")
-    assert (error.code, error.message, error.data) == (-32602, "as it is", {"a": 1})
+    assert (error.code, error.message, error.data["a"]) == (-32602, "as it is", 1)
+    assert error.data[PROBLEM]["code"] == "invalid_params"
 
 
 @pytest.mark.parametrize("error", [InvalidParams("m"), InternalError("m", {"a": 1})])
@@ -315,4 +316,6 @@ def test_a_tool_may_raise_one_too(error: ProtocolError) -> None:
         return caught.value
 
     found = asyncio.run(main())
-    assert (found.code, found.message, found.data) == (error.code, "m", error.data)
+    assert (found.code, found.message) == (error.code, "m")
+    problem = {"code": error.problem_code, "message": "m", "hint": None, "issues": []}
+    assert found.data == {PROBLEM: problem, **(error.data or {})}

@@ -8,13 +8,22 @@ import pytest
 from typegate.contract.gate import DEFAULT_GATE, INHERIT, Gate, Inherit
 from typegate.errors import ConfigurationError
 
-FIELDS = ("unknown", "failure", "rejected_as_error", "repair", "problem_format", "on_invalid")
-ALLOWED = {
+ALLOWED: dict[str, tuple[Any, ...]] = {
     "unknown": ("forbid", "ignore"),
     "failure": ("tool_error", "protocol_error"),
     "rejected_as_error": (True, False),
+    "repair": ("containers", "all", "none"),
+    "nulls": ("refuse", "default"),
+    "problem_format": ("typegate", "rfc9457"),
+    "on_invalid": (None, print),
 }
-SETTINGS = [(name, value) for name, values in ALLOWED.items() for value in values]
+"""Field → what it may be, the default first."""
+
+SETTINGS = [
+    pytest.param(name, value, id=f"{name}-{number}")
+    for name, values in ALLOWED.items()
+    for number, value in enumerate(values)
+]
 REFUSED: list[tuple[str, Any, str]] = [
     ("unknown", "allow", "Gate(unknown=) must be 'forbid' or 'ignore'"),
     ("unknown", "Forbid", "Gate(unknown=) must be 'forbid' or 'ignore'"),
@@ -24,11 +33,10 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("failure", ["tool_error"], "Gate(failure=) must be 'tool_error' or 'protocol_error'"),
     ("rejected_as_error", "yes", "Gate(rejected_as_error=) must be True or False"),
     ("rejected_as_error", None, "Gate(rejected_as_error=) must be True or False"),
-    *[
-        (name, value, f"Gate({name}=) must be left out: it is not part of this version")
-        for name in ("repair", "problem_format", "on_invalid")
-        for value in (True, None, "text", lambda: None)
-    ],
+    ("repair", True, "Gate(repair=) must be 'containers' or 'all' or 'none'"),
+    ("nulls", None, "Gate(nulls=) must be 'refuse' or 'default'"),
+    ("problem_format", "rfc7807", "Gate(problem_format=) must be 'typegate' or 'rfc9457'"),
+    ("on_invalid", "hook", "Gate(on_invalid=) must be a function or None"),
 ]
 
 
@@ -39,19 +47,14 @@ def values(gate: Gate) -> dict[str, Any]:
 
 def test_what_is_left_out_is_left_to_the_next_gate() -> None:
     """Every field of a new gate is the one marker, which says so by its name."""
-    assert values(Gate()) == dict.fromkeys(FIELDS, INHERIT)
+    assert values(Gate()) == dict.fromkeys(ALLOWED, INHERIT)
     assert isinstance(INHERIT, Inherit)
     assert repr(INHERIT) == "INHERIT"
 
 
 def test_where_nobody_says_otherwise_the_gate_is_shut() -> None:
     """Unknown arguments are refused, and a refusal is a result flagged as an error."""
-    assert values(DEFAULT_GATE) == {
-        **dict.fromkeys(FIELDS, INHERIT),
-        "unknown": "forbid",
-        "failure": "tool_error",
-        "rejected_as_error": True,
-    }
+    assert values(DEFAULT_GATE) == {name: allowed[0] for name, allowed in ALLOWED.items()}
 
 
 @pytest.mark.parametrize(("name", "value"), SETTINGS)
@@ -102,7 +105,7 @@ def test_an_empty_gate_changes_nothing() -> None:
 def test_the_order_in_which_gates_are_laid_makes_no_difference() -> None:
     """A tool's over the server's over the defaults, from either end."""
     tool, server = Gate(unknown="ignore"), Gate(unknown="forbid", failure="protocol_error")
-    wanted = Gate(unknown="ignore", failure="protocol_error", rejected_as_error=True)
+    wanted = Gate(unknown="ignore", failure="protocol_error").over(DEFAULT_GATE)
     assert tool.over(server).over(DEFAULT_GATE) == wanted
     assert tool.over(server.over(DEFAULT_GATE)) == wanted
     assert (tool, server) == (Gate(unknown="ignore"), Gate(unknown="forbid", failure="protocol_error"))

@@ -19,6 +19,7 @@ from typegate import (
     TextResourceContents,
 )
 from typegate.transports.memory import Client
+from typegate.types import PROBLEM_KEY
 from typegate.versions import LEGACY, VERSIONS
 
 Message = dict[str, Any]
@@ -376,7 +377,8 @@ def test_an_unknown_tool_is_a_protocol_error(name: str, revision: str) -> None:
     error = refused(toolbox(), "tools/call", {"name": name}, revision)
     assert (error.code, error.message.startswith("Unknown tool: ")) == (PARAMS, True)
     assert error.message.isprintable()
-    assert len(error.message) < 100
+    assert len(error.message) < 250
+    assert error.data[PROBLEM_KEY]["code"] == "unknown_tool"
 
 
 @every_revision
@@ -496,7 +498,8 @@ def test_a_resource_that_is_not_there_is_an_error_of_its_revision(uri: str, revi
     """With the URI as data, and never empty contents."""
     error = refused(family(), "resources/read", {"uri": uri}, revision)
     assert error.code == (PARAMS if revision == NEWEST else -32002)
-    assert error.data == {"uri": uri}
+    assert error.data["uri"] == uri
+    assert error.data[PROBLEM_KEY]["code"] == "unknown_resource"
     assert error.message.isprintable()
     assert len(error.message) < 300
 
@@ -506,7 +509,7 @@ def test_a_resource_that_is_not_there_is_an_error_of_its_revision(uri: str, revi
 def test_reading_needs_a_URI(params: Message, revision: str) -> None:
     """A string."""
     error = refused(family(), "resources/read", params, revision)
-    assert (error.code, error.data) == (PARAMS, None)
+    assert (error.code, error.data[PROBLEM_KEY]["code"]) == (PARAMS, "invalid_params")
 
 
 # --- prompts -------------------------------------------------------------------------------------

@@ -221,7 +221,7 @@ def test_an_error_is_raised(revision: str) -> None:
         return caught.value
 
     error = run(ask, revision)
-    assert (error.code, error.data) == (-32602 if revision == NEWEST else -32002, {"uri": "x:"})
+    assert (error.code, error.data["uri"]) == (-32602 if revision == NEWEST else -32002, "x:")
     assert error.message == "Resource not found: x:"
 
 

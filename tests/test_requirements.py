@@ -372,7 +372,7 @@ def test_A2_scopes_hide_a_tool_from_who_lacks_them() -> None:
     server.add_tool("open", lambda: "run")
     lacking = Principal(subject="ann", scopes=frozenset({"orders:read"}))
     having = Principal(subject="bob", scopes=frozenset({"orders:read", "orders:all", "more"}))
-    hidden = (["open"], "Unknown tool: secret")
+    hidden = (["open"], "Unknown tool: secret. tools/list has the names.")
     assert asyncio.run(seen_by(server, None)) == asyncio.run(seen_by(server, lacking)) == hidden
     assert asyncio.run(seen_by(server, having)) == (["secret", "open"], "run")
 

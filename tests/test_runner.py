@@ -794,9 +794,9 @@ def test_a_resource_that_is_not_there_cannot_be_subscribed_to(revision: str) -> 
         wire.say(request(1, "resources/subscribe", uri="film://1"))
         error = (await wire.answer(1))["error"]
         publish(server, "film://1")
-        return error["code"], error["data"], wire.told("resources/updated")
+        return error["code"], error["data"]["uri"], wire.told("resources/updated")
 
-    assert talk(server, scenario, revision) == (-32002, {"uri": "film://1"}, [])
+    assert talk(server, scenario, revision) == (-32002, "film://1", [])
 
 
 def test_a_new_session_begins_without_subscriptions() -> None:

@@ -301,7 +301,7 @@ def test_the_levels_stand_in_the_order_of_their_gravity() -> None:
 
 def test_every_type_is_exported() -> None:
     """All but the common base, and the unions with them."""
-    unions = {"ContentBlock", "ResourceContents", "Listed", "Json", "Role", "LogLevel", "Text"}
+    unions = {"PROBLEM_KEY", "ContentBlock", "ResourceContents", "Listed", "Json", "Role", "LogLevel", "Text"}
     assert set(types.__all__) == set(structs()) - {"Data"} | unions
     assert get_args(ResourceContents) == (TextResourceContents, BlobResourceContents)
     assert set(get_args(types.Listed)) == {Tool, Resource, ResourceTemplate, Prompt}

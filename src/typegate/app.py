@@ -6,6 +6,7 @@ room that knows what to do with it; nothing is decided here.
 
 import asyncio
 import contextlib
+import functools
 import logging
 import re
 import secrets
@@ -16,6 +17,7 @@ from types import FrameType
 from typing import Any, Final, Literal, TypeVar, get_args, overload
 
 from typegate.contract.gate import DEFAULT_GATE, Gate
+from typegate.contract.problems import rendered
 from typegate.contract.schema import SchemaStyle
 from typegate.errors import ConfigurationError, RegistrationError
 from typegate.guards.calls import Guard, compose
@@ -528,7 +530,9 @@ class MCPServer:
                 closing=asyncio.Event(),
             )
             handle = compose(self._guards, dispatcher(service))
-            terms = Terms(Identity(self._implementation), service.capabilities)
+            form: Any = self._shared.gate.problem_format
+            render = functools.partial(rendered, form=form)
+            terms = Terms(Identity(self._implementation), service.capabilities, render)
             try:
                 yield Serving(service, handle, terms)
             finally:

@@ -17,13 +17,13 @@
         ├── InternalError                 -32603  200
         └── UnsupportedProtocolVersion    -32022  400
 
-The law of the file: an exception holds facts, never a value that a client sent.
+The law of the file: the text of an exception holds facts, never a value that a client sent.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from typegate.types import Issue, Json
+from typegate.types import Issue, Json, Problem
 
 __all__ = [
     "ConfigurationError",
@@ -115,11 +115,27 @@ def reject(
 
 
 class InvalidArguments(TypegateError):
-    """The arguments of a call were refused before the function ran; `issues` says all of what is wrong."""
+    """The arguments of a call were refused before the function ran.
 
-    def __init__(self, issues: Sequence[Issue]) -> None:
+    Args:
+        issues: all of what is wrong.
+        repaired: the places that held JSON as text and were read as if they did not.
+        tool: the name of the tool, where a hook is asked (`Gate(on_invalid=...)`).
+        arguments: what the client sent, likewise; it stands in no text.
+    """
+
+    def __init__(
+        self,
+        issues: Sequence[Issue],
+        repaired: Sequence[tuple[str | int, ...]] = (),
+        tool: str = "",
+        arguments: Mapping[str, Json] | None = None,
+    ) -> None:
         super().__init__("; ".join(issue.message for issue in issues))
         self.issues = tuple(issues)
+        self.repaired = tuple(repaired)
+        self.tool = tool
+        self.arguments = arguments or {}
 
 
 class InvalidResult(TypegateError):
@@ -137,15 +153,33 @@ class RequestFailed(TypegateError):
 
 
 class ProtocolError(TypegateError):
-    """A JSON-RPC error: `code`, a message for the one who reads it, and optional `data`."""
+    """A JSON-RPC error: `code`, a message for the one who reads it, and optional `data`.
+
+    Args:
+        message: what is wrong.
+        data: for a program.
+        problem: the same as a refusal: its stable code, or all of it; by default that of the class.
+        hint: what to do instead.
+    """
 
     code = -32603
     http_status = 200
+    problem_code = "failed"
 
-    def __init__(self, message: str, data: Mapping[str, Json] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        data: Mapping[str, Json] | None = None,
+        problem: Problem | str | None = None,
+        hint: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.data = data
+        if isinstance(problem, Problem):
+            self.problem = problem
+        else:
+            self.problem = Problem(code=problem or self.problem_code, message=message, hint=hint)
 
 
 class ParseError(ProtocolError):
@@ -153,6 +187,7 @@ class ParseError(ProtocolError):
 
     code = -32700
     http_status = 400
+    problem_code = "parse_error"
 
 
 class InvalidRequest(ProtocolError):
@@ -160,6 +195,7 @@ class InvalidRequest(ProtocolError):
 
     code = -32600
     http_status = 400
+    problem_code = "invalid_request"
 
     def __init__(self, message: str, request_id: int | str | None = None) -> None:
         super().__init__(message)
@@ -171,6 +207,7 @@ class MethodNotFound(ProtocolError):
 
     code = -32601
     http_status = 404
+    problem_code = "unknown_method"
 
 
 class InvalidParams(ProtocolError):
@@ -178,12 +215,14 @@ class InvalidParams(ProtocolError):
 
     code = -32602
     http_status = 400
+    problem_code = "invalid_params"
 
 
 class ResourceNotFound(InvalidParams):
     """No resource has this URI; the code depends on the revision."""
 
     legacy_code = -32002
+    problem_code = "unknown_resource"
 
 
 class InternalError(ProtocolError):
@@ -197,8 +236,11 @@ class UnsupportedProtocolVersion(ProtocolError):
 
     code = -32022
     http_status = 400
+    problem_code = "unsupported_protocol_version"
 
     def __init__(self, requested: Any, supported: Sequence[str]) -> None:
         super().__init__(
-            "Unsupported protocol version", {"supported": list(supported), "requested": requested}
+            "Unsupported protocol version",
+            {"supported": list(supported), "requested": requested},
+            hint=f"Call again with one of {', '.join(supported)}.",
         )

@@ -6,11 +6,12 @@ out in one place, `wire.shapes`.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 __all__ = [
+    "PROBLEM_KEY",
     "Annotations",
     "AudioContent",
     "BlobResourceContents",
@@ -78,6 +79,10 @@ class Issue(Data, frozen=True, kw_only=True, omit_defaults=False, rename=None):
     code: str
     message: str
     expected: str | None = None
+
+
+PROBLEM_KEY: Final = "dev.typegate/problem"
+"""The key of a result's `_meta`, and of an error's `data`, under which a `Problem` travels."""
 
 
 class Problem(Data, frozen=True, kw_only=True, omit_defaults=False, rename=None):

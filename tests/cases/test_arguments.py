@@ -19,9 +19,18 @@ revisions = pytest.mark.parametrize("revision", REVISIONS)
 # --- O-ARG-1: text that looks like JSON ----------------------------------------------------------
 
 
-def texts() -> MCPServer:
+GATES = [
+    Gate(repair=repair, nulls=nulls, unknown=unknown)
+    for repair in ("containers", "all", "none")
+    for nulls in ("refuse", "default")
+    for unknown in ("forbid", "ignore")
+]
+gates = pytest.mark.parametrize("gate", GATES, ids=range(len(GATES)))
+
+
+def texts(gate: Gate) -> MCPServer:
     """The server of O-ARG-1."""
-    server = MCPServer("t")
+    server = MCPServer("t", gate=gate)
 
     @server.tool
     def keep(a: str, b: Optional[str] = None, c: str | list[str] = "", d: str | int = "") -> list[str]:  # noqa: UP045
@@ -43,12 +52,13 @@ def texts() -> MCPServer:
         ("\u2028\x00\\u0041", "", "\U0001f600", "1.0"),
     ],
 )
-def test_O_ARG_1_a_string_is_never_decoded(values: tuple[str, ...]) -> None:
+@gates
+def test_O_ARG_1_a_string_is_never_decoded(gate: Gate, values: tuple[str, ...]) -> None:
     """Wherever a string is allowed, it arrives as the very same string, also inside lists and dicts."""
     expected = [f"str:{value}" for value in values]
-    assert call(texts(), "keep", dict(zip("abcd", values, strict=True))).structured == expected
+    assert call(texts(gate), "keep", dict(zip("abcd", values, strict=True))).structured == expected
     deep = {"rows": list(values[:2]), "more": {"x": values[2], "y": values[3]}}
-    assert call(texts(), "deep", deep).structured == expected
+    assert call(texts(gate), "deep", deep).structured == expected
 
 
 # --- O-ARG-2: objects and arrays as JSON text ----------------------------------------------------
@@ -59,9 +69,9 @@ class Filter(BaseModel):
     value: int
 
 
-def searches() -> MCPServer:
+def searches(gate: Gate = Gate()) -> MCPServer:  # noqa: B008
     """The server of O-ARG-2."""
-    server = MCPServer("t")
+    server = MCPServer("t", gate=gate)
 
     @server.tool
     def search(where: Filter, ids: list[str], extra: Optional[dict[str, int]] = None) -> str:  # noqa: UP045
@@ -74,23 +84,53 @@ def searches() -> MCPServer:
     return server
 
 
+AS_TEXT: list[tuple[str, Any, dict[str, str], str]] = [
+    (
+        "search",
+        {"where": '{"field": "age", "value": 3}', "ids": '["a", "b"]', "extra": '{"n": 1}'},
+        {"where": "object", "ids": "array", "extra": "object"},
+        "age=3 ['a', 'b'] {'n': 1}",
+    ),
+    ("either", {"x": "[1]"}, {"x": "array or object"}, "[1]"),
+    ("either", {"x": ' {"a": 1} '}, {"x": "array or object"}, "{'a': 1}"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "wanted", "told"), AS_TEXT)
+@pytest.mark.parametrize("mode", ["containers", "all"])
+def test_O_ARG_2_JSON_text_for_containers_is_read(
+    mode: Any, name: str, arguments: Any, wanted: dict[str, str], told: str
+) -> None:
+    """By default, and each place where that was done is told."""
+    result = call(searches(Gate(repair=mode)), name, arguments)
+    assert (result.is_error, result.text) == (False, told)
+    assert result.raw["_meta"]["dev.typegate/repaired"] == [[parameter] for parameter in wanted]
+
+
+WRONG_TEXT: Any = ("search", {"where": '{"field": "age"}', "ids": "a,b"})
+
+
+@pytest.mark.parametrize("mode", ["containers", "all"])
+def test_O_ARG_2_what_cannot_be_read_is_refused(mode: Any) -> None:
+    """A list without brackets is none; what is wrong inside what was read is named by its place."""
+    result = call(searches(Gate(repair=mode)), *WRONG_TEXT)
+    assert result.is_error
+    assert "missing required field 'where.value'" in result.text
+    assert "'ids' must be array, got string" in result.text
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "wanted"),
     [
-        (
-            "search",
-            {"where": '{"field": "age", "value": 3}', "ids": '["a", "b"]', "extra": '{"n": 1}'},
-            {"where": "object", "ids": "array", "extra": "object"},
-        ),
-        ("search", {"where": '{"field": "age"}', "ids": "a,b"}, {"where": "object", "ids": "array"}),
-        ("either", {"x": "[1]"}, {"x": "array or object"}),
+        *((name, arguments, wanted) for name, arguments, wanted, _ in AS_TEXT),
+        (*WRONG_TEXT, {"where": "object", "ids": "array"}),
     ],
 )
-def test_O_ARG_2_JSON_text_for_containers_is_refused(
+def test_O_ARG_2_nothing_is_read_where_the_author_says_so(
     name: str, arguments: Any, wanted: dict[str, str]
 ) -> None:
     """Required, optional and union parameters are each named, with what was expected and what came."""
-    result = call(searches(), name, arguments)
+    result = call(searches(Gate(repair="none")), name, arguments)
     assert result.is_error
     for parameter, kind in wanted.items():
         assert f"'{parameter}' must be {kind}, got string" in result.text

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from typegate import MCPServer, RegistrationError, RequestFailed
 from typegate.transports.memory import Client
+from typegate.types import PROBLEM_KEY
 
 from .inside import call, duration, refused, talk
 from .process import Serve, request
@@ -78,7 +79,8 @@ def test_O_SEC_1_an_unsafe_value_is_an_unknown_resource(uri: str, revision: str,
     unknown = refused(server, "resources/read", {"uri": "nothing://here"}, protocol_version=revision)
     assert error.code == unknown.code == code
     assert error.message.replace(uri, "") == unknown.message.replace("nothing://here", "")
-    assert error.data == {"uri": uri}
+    assert error.data["uri"] == uri
+    assert error.data[PROBLEM_KEY]["code"] == "unknown_resource"
     assert not given
 
 

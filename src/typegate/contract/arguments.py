@@ -14,15 +14,20 @@ import msgspec
 
 from typegate.contract import problems
 from typegate.contract.adapter import Adapter, Fault, Unreadable, adapt, adapt_fields, described, faults
-from typegate.contract.gate import Gate
+from typegate.contract.gate import INHERIT, Gate
 from typegate.contract.problems import Path
+from typegate.contract.repair import Mender
 from typegate.contract.schema import SchemaStyle, publish, without_bad_defaults
 from typegate.contract.signature import EMPTY, Parameter, Signature
-from typegate.contract.validator import Validator, accepts
+from typegate.contract.validator import Validator, accepts, check_bounds
 from typegate.errors import InvalidArguments, RegistrationError
 from typegate.types import Issue, Json
 
 __all__ = ["Arguments", "Strings", "plan_arguments", "plan_strings"]
+
+
+Bound = tuple[dict[str, Any], tuple[Path, ...]]
+"""The values of a call, and the places of its arguments that were repaired."""
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +40,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         known: the names that a caller may use; others go to `extra`.
         positional: the names that are passed by position, in order.
         extra: bytes of an object → the values of `**kwargs`; `None` where there is none.
+        mender: the second reading of what was refused.
     """
 
     schema: dict[str, Json]
@@ -43,9 +49,10 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     known: frozenset[str]
     positional: tuple[str, ...] = ()
     extra: Adapter | None = None
+    mender: Mender | None = None
 
-    def bind(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> dict[str, Any]:
-        """The keyword values for a call.
+    def bind(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> Bound:
+        """The keyword values for a call, and the places that were repaired.
 
         Args:
             tree: the arguments, decoded.
@@ -56,15 +63,32 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         """
         for judge in self.judges:
             if not judge.is_valid(tree):
-                return self._refuse(tree, raw)
+                return self._mended(tree, raw)
+        return self._read(tree, raw), ()
+
+    def _read(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> dict[str, Any]:
+        """The values of arguments that the schemas admit."""
+        reader = self.reader
         try:
-            reader = self.reader
             values: dict[str, Any] = reader.read_tree(tree) if reader.from_tree else reader.read(raw())
             if self.extra is not None:
                 values.update(self._extra(tree))
         except Unreadable:
-            return self._refuse(tree, raw)
+            raise InvalidArguments(self._issues(tree, raw)) from None
         return values
+
+    def _mended(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> Bound:
+        """The same for arguments that were refused as they came, if they can be repaired."""
+        mended, places = self.mender.mend(tree) if self.mender is not None else (tree, ())
+        if not places:
+            raise InvalidArguments(self._issues(tree, raw))
+
+        def rewritten() -> bytes:
+            return msgspec.json.encode(mended)
+
+        if all(judge.is_valid(mended) for judge in self.judges):
+            return self._read(mended, rewritten), places
+        raise InvalidArguments(self._issues(mended, rewritten), places)
 
     def _extra(self, tree: dict[str, Json]) -> dict[str, Any]:
         others = {name: value for name, value in tree.items() if name not in self.known}
@@ -73,8 +97,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         found: dict[str, Any] = self.extra.read(msgspec.json.encode(others))
         return found
 
-    def _refuse(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> dict[str, Any]:
-        """Say all that is wrong at once: what the schemas refuse, and what the types refuse elsewhere."""
+    def _issues(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> list[Issue]:
+        """All that is wrong at once: what the schemas refuse, and what the types refuse elsewhere."""
         issues = [issue for judge in self.judges for issue in judge.issues(tree)]
         covered = {issue.path for issue in issues}
         if not issues or not (self.reader.described or any(issue.code == "pattern" for issue in issues)):
@@ -83,7 +107,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                 for issue in self._unread(tree, raw)
                 if not any(_overlap(issue.path, path) for path in covered)
             ]
-        raise InvalidArguments(issues if len(issues) == 1 else self._ordered(issues))
+        return issues if len(issues) == 1 else self._ordered(issues)
 
     def _ordered(self, issues: list[Issue]) -> list[Issue]:
         """Each issue once: what is missing first, then as the schema lists the arguments."""
@@ -220,7 +244,15 @@ def plan_arguments(
         known=frozenset(parameter.wire_name for parameter in signature.parameters),
         positional=tuple(each.name for each in signature.parameters if each.positional),
         extra=extra,
+        mender=_mender(judges[0].schema, gate),
     )
+
+
+def _mender(schema: dict[str, Json], gate: Gate) -> Mender | None:
+    """What repairs arguments, where the gate wants any of it."""
+    mode: Any = "containers" if gate.repair is INHERIT else gate.repair
+    nulls = gate.nulls == "default"
+    return Mender(schema, mode, nulls) if nulls or mode != "none" else None
 
 
 _EXTRA: Final = "**"
@@ -261,6 +293,7 @@ def _field(parameter: Parameter) -> Any:
 
 
 def _check_explicit(label: str, signature: Signature, schema: dict[str, Json]) -> None:
+    check_bounds(schema, f"schema= of '{label}'")
     if schema.get("type") != "object":
         raise RegistrationError(f'schema= of \'{label}\' must have "type": "object" at its root')
     names = {parameter.wire_name for parameter in signature.parameters}

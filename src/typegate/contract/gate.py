@@ -1,14 +1,17 @@
-"""How arguments are judged, as one frozen value (requirements A8, A16, B3).
+"""How arguments are judged, as one frozen value (requirements A8, A16, B3, C10, D1, D3).
 
 The law of the file: an unset field is `INHERIT`; a tool's gate is laid over the server's, and that over
 the defaults, once, at registration.
 """
 
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from typegate.errors import ConfigurationError
+from typegate.contract.problems import ProblemFormat
+from typegate.contract.repair import RepairMode
+from typegate.errors import ConfigurationError, InvalidArguments
 
 __all__ = ["DEFAULT_GATE", "INHERIT", "Gate", "Inherit"]
 
@@ -32,9 +35,13 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
         failure: `"tool_error"` answers refused arguments with a result flagged `isError`, as the
             newest specification asks; `"protocol_error"` with JSON-RPC error -32602.
         rejected_as_error: whether a `Rejected` is flagged `isError`.
-        repair: not part of this version.
-        problem_format: not part of this version.
-        on_invalid: not part of this version.
+        repair: what is decoded that arrived as JSON text where the schema admits no string:
+            `"containers"` (arrays and objects), `"all"` (numbers and booleans too) or `"none"`.
+        nulls: `"refuse"` refuses a null that the schema does not admit; `"default"` takes it for leaving
+            out what may be left out, as clients in OpenAI's strict mode mean it.
+        problem_format: `"typegate"`, or `"rfc9457"` for problem details.
+        on_invalid: asked before arguments are refused: takes the `InvalidArguments` and returns what to
+            answer (a `ToolResult`, a `Problem`, or a text) or `None` for the usual refusal; sync or async.
 
     Raises:
         ConfigurationError: a field has a value that it cannot have.
@@ -43,16 +50,19 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     unknown: Literal["forbid", "ignore"] | Inherit = INHERIT
     failure: Literal["tool_error", "protocol_error"] | Inherit = INHERIT
     rejected_as_error: bool | Inherit = INHERIT
-    repair: Inherit = INHERIT
-    problem_format: Inherit = INHERIT
-    on_invalid: Inherit = INHERIT
+    repair: RepairMode | Inherit = INHERIT
+    nulls: Literal["refuse", "default"] | Inherit = INHERIT
+    problem_format: ProblemFormat | Inherit = INHERIT
+    on_invalid: Callable[[InvalidArguments], Any] | Inherit | None = INHERIT
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
             value = getattr(self, name)
             if value is not INHERIT and value not in allowed:
-                words = " or ".join(map(repr, allowed)) or "left out: it is not part of this version"
-                raise ConfigurationError(f"Gate({name}=) must be {words}")
+                raise ConfigurationError(f"Gate({name}=) must be {' or '.join(map(repr, allowed))}")
+        hook = self.on_invalid
+        if not (hook is INHERIT or hook is None or callable(hook)):
+            raise ConfigurationError("Gate(on_invalid=) must be a function or None")
 
     def over(self, outer: "Gate") -> "Gate":
         """This gate, with what it leaves unset taken from *outer*."""
@@ -66,10 +76,18 @@ _ALLOWED: Final[dict[str, tuple[Any, ...]]] = {
     "unknown": ("forbid", "ignore"),
     "failure": ("tool_error", "protocol_error"),
     "rejected_as_error": (True, False),
-    "repair": (),
-    "problem_format": (),
-    "on_invalid": (),
+    "repair": get_args(RepairMode),
+    "nulls": ("refuse", "default"),
+    "problem_format": get_args(ProblemFormat),
 }
 
-DEFAULT_GATE: Final = Gate(unknown="forbid", failure="tool_error", rejected_as_error=True)
+DEFAULT_GATE: Final = Gate(
+    unknown="forbid",
+    failure="tool_error",
+    rejected_as_error=True,
+    repair="containers",
+    nulls="refuse",
+    problem_format="typegate",
+    on_invalid=None,
+)
 """What holds where nobody said otherwise."""

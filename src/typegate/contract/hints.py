@@ -19,7 +19,7 @@ from typegate.contract.generator import Generator
 from typegate.errors import RegistrationError
 from typegate.types import Problem
 
-__all__ = ["readable", "typed_dict"]
+__all__ = ["readable", "typed_dict", "with_problem_details"]
 
 typed_dict: Any = typing_extensions.TypedDict
 
@@ -40,6 +40,29 @@ class _ProblemShape(typing_extensions.TypedDict):
     issues: list[_IssueShape]
     retry_after: typing_extensions.NotRequired[float]
     reference: typing_extensions.NotRequired[str]
+
+
+class _ProblemDetails(typing_extensions.TypedDict):
+    """A refusal as problem details (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str | None
+    issues: list[_IssueShape]
+    retry_after: typing_extensions.NotRequired[float]
+    reference: typing_extensions.NotRequired[str]
+
+
+def with_problem_details(hint: Any) -> Any:
+    """A return annotation whose `Problem`, alone or in a union, travels as problem details."""
+    if hint is Problem:
+        return _ProblemDetails
+    if get_origin(hint) in (Union, types.UnionType):
+        return Union[tuple(map(with_problem_details, get_args(hint)))]  # noqa: UP007  (made at run time)
+    return hint
 
 
 def readable(hint: Any) -> Any:

@@ -8,28 +8,30 @@ it nobody could mend the call.
 import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+import msgspec
 
 from typegate.text import shown
 from typegate.types import Issue, Json, Problem
 
 __all__ = [
-    "PROBLEM_KEY",
     "Path",
+    "ProblemFormat",
     "describe",
     "invalid_arguments",
     "missing",
     "problem_text",
     "quoted",
+    "rendered",
     "type_name",
     "unexpected",
+    "unknown",
     "violated",
 ]
 
-PROBLEM_KEY: Final = "dev.typegate/problem"
-"""The key of a result's `_meta`, and of an error's `data`, under which a `Problem` travels."""
-
 Path = tuple[str | int, ...]
+ProblemFormat = Literal["typegate", "rfc9457"]
 
 _MAX_CHOICES: Final = 20
 
@@ -293,3 +295,52 @@ def _change(issue: Issue) -> str | None:
 def problem_text(problem: Problem) -> str:
     """A problem as the model reads it: what is wrong, and what to do."""
     return f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
+
+
+def unknown(kind: str, name: str, known: Iterable[str], method: str) -> Problem:
+    """A name that the caller cannot have: the closest of those that exist for it is suggested.
+
+    Args:
+        kind: `tool`, `prompt` or `resource`.
+        name: what was asked for.
+        known: the names that this caller may know of.
+        method: what lists them.
+    """
+    close = _close(name, known)
+    hint = f"Did you mean '{close}'? " if close else ""
+    return Problem(
+        code=f"unknown_{kind}",
+        message=f"Unknown {kind}: {shown(name)}",
+        hint=f"{hint}{method} has the names.",
+    )
+
+
+_TITLES: Final = {
+    "invalid_arguments": ("Invalid arguments", 422),
+    "invalid_result": ("The tool gave a result that its schema does not admit", 500),
+    "tool_failed": ("The tool failed", 500),
+    "failed": ("The server failed", 500),
+    "parse_error": ("The message is not JSON", 400),
+    "invalid_request": ("The message is no request", 400),
+    "invalid_params": ("Invalid params", 400),
+    "invalid_cursor": ("Invalid cursor", 400),
+    "unsupported_protocol_version": ("Unsupported protocol version", 400),
+    "unknown_method": ("There is no such method", 404),
+    "unknown_tool": ("There is no such tool", 404),
+    "unknown_prompt": ("There is no such prompt", 404),
+    "unknown_resource": ("There is no such resource", 404),
+}
+"""Code of a problem -> its title and status as RFC 9457 wants them; those of authors are at the end."""
+
+_OF_AUTHORS: Final = ("The tool refused the call", 422)
+
+
+def rendered(problem: Problem, form: ProblemFormat = "typegate") -> dict[str, Json]:
+    """A problem as it travels: in our own form, or as problem details (RFC 9457, section 3)."""
+    made: dict[str, Json] = msgspec.to_builtins(problem)
+    if form == "typegate":
+        return made
+    title, status = _TITLES.get(problem.code, _OF_AUTHORS)
+    detail = made.pop("message")
+    kind = f"urn:typegate:problem:{problem.code}"
+    return {"type": kind, "title": title, "status": status, "detail": detail, **made}

@@ -21,7 +21,7 @@ from typegate.contract import problems
 from typegate.contract.adapter import Adapter, adapt, foreign, has_non_finite
 from typegate.contract.schema import SchemaStyle, as_object, is_object, publish
 from typegate.contract.signature import EMPTY
-from typegate.contract.validator import Validator
+from typegate.contract.validator import Validator, check_bounds
 from typegate.errors import InvalidResult, RegistrationError
 from typegate.text import without_surrogates
 from typegate.types import (
@@ -143,6 +143,7 @@ def plan_results(
     _refuse_streams(label, returns)
     if explicit is not None:
         schema = dict(explicit)
+        check_bounds(schema, f"output_schema= of '{label}'")
         judge = Validator(schema, f"output_schema= of '{label}'", "result")
         wraps = not is_object(schema, schema)
         return Results(

@@ -2,14 +2,16 @@
 
 The law of the file: jsonschema-rs is known here and nowhere else. No reference leaves the document: the
 retriever refuses, so no network and no file is ever touched. Formats are judged, by the rules below where
-Python types are wider than the specification's.
+Python types are wider than the specification's. Patterns run in linear time; one that looks around or back
+takes a bounded number of steps, and a text for which these are too few does not match.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import jsonschema_rs
+import msgspec
 from jsonschema_rs import ValidationError
 
 from typegate.contract import problems
@@ -18,7 +20,7 @@ from typegate.contract.schema import subschemas
 from typegate.errors import RegistrationError
 from typegate.types import Issue, Json
 
-__all__ = ["Validator", "accepts"]
+__all__ = ["Validator", "accepts", "check_bounds"]
 
 _DATE_TIME: Final = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
@@ -44,6 +46,12 @@ def _refuse(uri: str) -> Any:
     raise LookupError("references outside the document are not followed")
 
 
+_PATTERNS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
+
+_MAX_BYTES: Final = 1024 * 1024
+_MAX_LEVELS: Final = 128  # of JSON, about twice as many as of schemas
+_MAX_SUBSCHEMAS: Final = 10_000
+
 _MAX_DESCRIBED: Final = 1_000
 """How many descriptions of subschemas one validator keeps."""
 
@@ -63,7 +71,7 @@ class Validator:
     def __init__(
         self, schema: dict[str, Json], label: str, subject: Literal["arguments", "result"] = "arguments"
     ) -> None:
-        self._schema = schema
+        self.schema: Final = schema
         self._described: dict[int, str] = {}
         self._alive: list[Json] = []  # so that no id is used again
         self._whole = f"the {subject}"
@@ -72,7 +80,9 @@ class Validator:
         if any("format" in node for node in subschemas(schema)):
             formats = {"formats": _FORMATS, "validate_formats": True}
         try:
-            self._compiled = jsonschema_rs.validator_for(schema, retriever=_refuse, **formats)
+            self._compiled = jsonschema_rs.validator_for(
+                schema, retriever=_refuse, pattern_options=_PATTERNS, **formats
+            )
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             raise RegistrationError(f"{label} is no JSON Schema that can be used: {_reason(error)}") from None
         self.is_valid: Any = self._compiled.is_valid
@@ -90,7 +100,7 @@ class Validator:
 
     def expected(self, path: Path) -> str | None:
         """What the schema accepts at *path*, in words; `None` where it does not say."""
-        node = self._schema
+        node = self.schema
         for step in path:
             node = self._child(self._resolved(node), step)
             if not node:
@@ -190,7 +200,7 @@ class Validator:
 
     def _node(self, schema_path: Sequence[str | int]) -> dict[str, Any]:
         """The schema that holds the keyword at the end of *schema_path*."""
-        node: Any = self._schema
+        node: Any = self.schema
         for step in schema_path[:-1]:
             try:
                 node = node[step]
@@ -211,6 +221,35 @@ class Validator:
         if isinstance(reference, str) and reference.startswith("#/"):
             return self._node([*reference[2:].split("/"), ""])
         return schema if isinstance(schema, dict) else {}
+
+
+def check_bounds(schema: Mapping[str, Json], label: str) -> None:
+    """Refuse a schema of an author's own that is no JSON, or of a size that nobody writes by hand.
+
+    Raises:
+        RegistrationError: with the bound.
+    """
+    try:
+        size = len(msgspec.json.encode(schema))
+        levels = _levels(schema)
+        count = sum(1 for _ in subschemas(dict(schema)))
+    except (TypeError, ValueError, RecursionError):
+        raise RegistrationError(f"{label} is no JSON, or contains itself") from None
+    for found, most, what in (
+        (size, _MAX_BYTES, "bytes"),
+        (levels, _MAX_LEVELS, "levels"),
+        (count, _MAX_SUBSCHEMAS, "subschemas"),
+    ):
+        if found > most:
+            raise RegistrationError(f"{label} has {found:,} {what}; at most {most:,} can be served")
+
+
+def _levels(node: Json) -> int:
+    if isinstance(node, Mapping):
+        return 1 + max(map(_levels, node.values()), default=0)
+    if isinstance(node, list | tuple):
+        return 1 + max(map(_levels, node), default=0)
+    return 0
 
 
 _SAYS_NO_MORE: Final = frozenset({"type", "title", "description", "$defs"})

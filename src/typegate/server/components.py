@@ -12,6 +12,8 @@ import msgspec
 from typegate.contract import signature as signatures
 from typegate.contract.arguments import Arguments, Strings, plan_arguments, plan_strings
 from typegate.contract.gate import Gate
+from typegate.contract.hints import with_problem_details
+from typegate.contract.problems import ProblemFormat
 from typegate.contract.results import Results, plan_results
 from typegate.contract.schema import SchemaStyle
 from typegate.contract.signature import EMPTY, Signature
@@ -117,6 +119,11 @@ class ToolPlan(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate
     options: Options
 
+    @property
+    def problem_format(self) -> ProblemFormat:
+        """How a refusal of this tool travels."""
+        return "rfc9457" if self.gate.problem_format == "rfc9457" else "typegate"
+
 
 class ResourcePlan(msgspec.Struct, frozen=True, kw_only=True):
     """A resource: its description and the function that gives its contents."""
@@ -175,7 +182,12 @@ def plan_tool(function: Callable[..., Any], options: Options, shared: Shared) ->
     gate = options.gate.over(shared.gate)
     arguments = plan_arguments(name, signature, gate, shared.style, options.schema)
     results = plan_results(
-        name, signature.returns, shared.style, shared.indent, options.output_schema, options.structured_output
+        name,
+        with_problem_details(signature.returns) if gate.problem_format == "rfc9457" else signature.returns,
+        shared.style,
+        shared.indent,
+        options.output_schema,
+        options.structured_output,
     )
     annotations = options.annotations
     if annotations is not None and not isinstance(annotations, ToolAnnotations):

@@ -8,9 +8,7 @@ import logging
 import secrets
 from typing import Final
 
-import msgspec
-
-from typegate.contract.problems import PROBLEM_KEY, invalid_arguments, problem_text
+from typegate.contract.problems import invalid_arguments, problem_text, rendered
 from typegate.errors import (
     InternalError,
     InvalidArguments,
@@ -23,7 +21,7 @@ from typegate.errors import (
 )
 from typegate.guards.calls import Call
 from typegate.server.components import ToolPlan
-from typegate.types import CallToolResult, Json, Problem, Result, TextContent
+from typegate.types import PROBLEM_KEY, CallToolResult, Problem, Result, TextContent
 
 __all__ = ["failure", "refusal"]
 
@@ -46,7 +44,8 @@ def failure(call: Call, error: BaseException) -> Result | ProtocolError:
     if plan is None:
         return _protocol_error(call, error, problem)
     if isinstance(error, InvalidArguments) and plan.gate.failure == "protocol_error":
-        return InvalidParams(problem.message, {PROBLEM_KEY: msgspec.to_builtins(problem)})
+        data = {PROBLEM_KEY: rendered(problem, plan.problem_format)}
+        return InvalidParams(problem.message, data, problem=problem)
     flagged = True
     if isinstance(error, Rejected):
         flagged = bool(plan.gate.rejected_as_error) if error.as_error is None else error.as_error
@@ -59,7 +58,7 @@ def refusal(problem: Problem, plan: ToolPlan, flagged: bool = True) -> CallToolR
     The data is in `_meta` always, and in the structured content where the tool publishes no output
     schema or one that admits it. Where there is no room for it, the refusal is flagged.
     """
-    data: Json = msgspec.to_builtins(problem)
+    data = rendered(problem, plan.problem_format)
     structured = plan.results.refusal(data)
     return CallToolResult(
         content=(TextContent(problem_text(problem)),),
@@ -102,9 +101,7 @@ def _subject(call: Call) -> str:
 
 
 def _protocol_error(call: Call, error: BaseException, problem: Problem) -> ProtocolError:
-    data: dict[str, Json] = {PROBLEM_KEY: msgspec.to_builtins(problem)}
     if isinstance(error, ToolError) and call.request.method == "resources/read":
-        return ResourceNotFound(problem.message, {"uri": call.request.params.get("uri"), **data})
-    if isinstance(error, InvalidArguments | ToolError):
-        return InvalidParams(problem.message, data)
-    return InternalError(problem.message, data)
+        return ResourceNotFound(problem.message, {"uri": call.request.params.get("uri")}, problem=problem)
+    kind = InvalidParams if isinstance(error, InvalidArguments | ToolError) else InternalError
+    return kind(problem.message, problem=problem)

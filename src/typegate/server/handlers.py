@@ -7,13 +7,15 @@ It knows nothing of revisions, transports or JSON-RPC.
 import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import msgspec
 
-from typegate.content import PromptMessage, block_of, encode_base64
-from typegate.contract.problems import Path, violated
+from typegate.content import PromptMessage, ToolResult, block_of, encode_base64
+from typegate.contract.arguments import Bound
+from typegate.contract.problems import Path, unknown, violated
 from typegate.contract.results import as_problem, to_json, to_text
 from typegate.errors import InvalidArguments, InvalidParams, ResourceNotFound
 from typegate.guards.calls import Call, Handler
@@ -31,6 +33,7 @@ from typegate.types import (
     EmptyResult,
     GetPromptResult,
     InitializeResult,
+    Issue,
     Json,
     ListResult,
     Principal,
@@ -58,6 +61,11 @@ from typegate.wire.methods import (
 from typegate.wire.seal import SealError, open_sealed, seal
 
 __all__ = ["CHANGES", "HANDLERS", "Service", "dispatcher", "find_target"]
+
+log: Final = logging.getLogger("typegate")
+
+REPAIRED_KEY: Final = "dev.typegate/repaired"
+"""The key of a result's `_meta` under which the places stand that were repaired, as lists of steps."""
 
 SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
 MAX_COMPLETIONS: Final = 100
@@ -159,26 +167,78 @@ async def call_tool(service: Service, call: Call) -> Result:
     plan: ToolPlan | None = call.target
     request = call.request
     if plan is None:
-        name = request.params.get("name")
-        if not isinstance(name, str):
-            raise InvalidParams("Invalid params: 'name' must be the name of a tool")
-        raise InvalidParams(f"Unknown tool: {shown(name)}")
-    tree = request.params.get("arguments")
-    if tree is None:
-        values = plan.arguments.bind({}, lambda: b"{}")
-    elif tree.__class__ is not dict:
-        raise InvalidParams("Invalid params: 'arguments' must be an object")
-    elif request.sound:
-        values = plan.arguments.bind(tree, lambda: jsonrpc.raw_arguments(request))
-    else:
-        raise InvalidArguments([_out_of_range(path) for path in jsonrpc.unrepresentable(tree)])
+        raise _unknown("tool", request.params.get("name"), service.catalogue.tools, call)
+    try:
+        values, repaired = _bound(plan, request)
+    except InvalidArguments as error:
+        answer = None if plan.gate.on_invalid is None else await _asked(service, plan, request, error)
+        if answer is None:
+            raise
+        return answer
     value = await invoke(service, call, plan.callback, values)
     problem = as_problem(value)
-    return plan.results.shape(value) if problem is None else _refused(plan, value, problem)
+    result = plan.results.shape(value) if problem is None else _refused(plan, value, problem)
+    return _with_repairs(result, repaired) if repaired else result
 
 
-def _out_of_range(path: Path) -> Any:
+def _bound(plan: ToolPlan, request: jsonrpc.Request) -> Bound:
+    """The values that the arguments of a request stand for."""
+    tree = request.params.get("arguments")
+    if tree is None:
+        return plan.arguments.bind({}, lambda: b"{}")
+    if tree.__class__ is not dict:
+        raise InvalidParams("Invalid params: 'arguments' must be an object")
+    if request.sound:
+        return plan.arguments.bind(tree, lambda: jsonrpc.raw_arguments(request))
+    raise InvalidArguments([_out_of_range(path) for path in jsonrpc.unrepresentable(tree)])
+
+
+def _out_of_range(path: Path) -> Issue:
     return violated("range", path, None, "number", None)
+
+
+def _with_repairs(result: CallToolResult, repaired: Sequence[Path]) -> CallToolResult:
+    """The result of a call whose arguments were repaired says where (requirement C10)."""
+    places = [list(path) for path in repaired]
+    return msgspec.structs.replace(result, meta={**(result.meta or {}), REPAIRED_KEY: places})
+
+
+async def _asked(
+    service: Service, plan: ToolPlan, request: jsonrpc.Request, error: InvalidArguments
+) -> CallToolResult | None:
+    """What the author's hook answers in place of a refusal (requirement D1); `None`: the refusal stands."""
+    hook: Any = plan.gate.on_invalid
+    asked = InvalidArguments(error.issues, error.repaired, plan.key, request.params.get("arguments"))
+    try:
+        if inspect.iscoroutinefunction(hook):
+            value = await hook(asked)
+        else:
+            value = await service.workers.run(functools.partial(hook, asked))
+            value = await value if inspect.isawaitable(value) else value
+        return None if value is None else _answer_of_hook(plan, value)
+    except Exception:
+        log.exception("on_invalid of '%s' failed; the usual refusal goes out", plan.key)
+        return None
+
+
+def _answer_of_hook(plan: ToolPlan, value: Any) -> CallToolResult:
+    if isinstance(value, str):
+        return CallToolResult(content=(TextContent(value),), is_error=True)
+    if isinstance(value, ToolResult):
+        return plan.results.shape(value)
+    problem = as_problem(value)
+    if problem is None:
+        raise TypeError(f"it must return a ToolResult, a Problem, a str or None, not {type(value).__name__}")
+    return refusal(problem, plan)
+
+
+def _unknown(kind: str, name: Json, known: Registry[Any], call: Call) -> InvalidParams:
+    """The error for a name that leads nowhere for this caller."""
+    if not isinstance(name, str):
+        return InvalidParams(f"Invalid params: 'name' must be the name of a {kind}")
+    names = [plan.key for plan in known.visible(call.principal)]
+    problem = unknown(kind, name, names, f"{kind}s/list")
+    return InvalidParams(f"{problem.message}. {problem.hint}", problem=problem)
 
 
 def _refused(plan: ToolPlan, value: Any, problem: Problem) -> CallToolResult:
@@ -203,7 +263,9 @@ async def read_resource(service: Service, call: Call) -> Result:
     uri = convert(call.request.params, ResourceParams).uri
     plan: ResourcePlan | TemplatePlan | None = call.target
     if plan is None:
-        raise ResourceNotFound(f"Resource not found: {shown(uri, 256)}", {"uri": uri})
+        raise ResourceNotFound(
+            f"Resource not found: {shown(uri, 256)}", {"uri": uri}, hint="resources/list has the URIs."
+        )
     values = plan.strings.bind(call.variables) if isinstance(plan, TemplatePlan) else {}
     value = await invoke(service, call, plan.callback, values)
     items = value if _is_contents(value) else [value]
@@ -232,7 +294,9 @@ async def subscribe(service: Service, call: Call) -> Result:
     uri = convert(call.request.params, ResourceParams).uri
     found, _ = service.catalogue.find_resource(uri, call.principal)
     if found is None:
-        raise ResourceNotFound(f"Resource not found: {shown(uri, 256)}", {"uri": uri})
+        raise ResourceNotFound(
+            f"Resource not found: {shown(uri, 256)}", {"uri": uri}, hint="resources/list has the URIs."
+        )
     if call.channel.session is not None:
         call.channel.session.subscriptions.add(uri)
     return EmptyResult()
@@ -254,7 +318,7 @@ async def get_prompt(service: Service, call: Call) -> Result:
     params = convert(call.request.params, GetPromptParams)
     plan: PromptPlan | None = call.target
     if plan is None:
-        raise InvalidParams(f"Unknown prompt: {shown(params.name)}")
+        raise _unknown("prompt", params.name, service.catalogue.prompts, call)
     value = await invoke(service, call, plan.callback, plan.strings.bind(params.arguments or {}))
     items = value if isinstance(value, list | tuple) else [value]
     return GetPromptResult(messages=tuple(map(_message, items)), description=plan.listed.description)
@@ -307,7 +371,9 @@ def _listing(kind: str, registry: Callable[[Catalogue], Registry[Any]]) -> Calla
             try:
                 after = open_sealed(cursor, service.key, purpose)
             except SealError:
-                raise InvalidParams("Invalid cursor; list again from the start, without one") from None
+                raise InvalidParams(
+                    "Invalid cursor; list again from the start, without one", problem="invalid_cursor"
+                ) from None
         page = registry(service.catalogue).page(call.peer.version, call.principal, after, service.page_size)
         following = None if page.last is None else seal(page.last, service.key, purpose)
         return ListResult(items=page.items, next_cursor=following, private=page.private)

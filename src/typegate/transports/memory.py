@@ -13,10 +13,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from typegate.contract.problems import PROBLEM_KEY
 from typegate.errors import ConfigurationError, RequestFailed
 from typegate.transports.runner import Runner, Serving
-from typegate.types import Json, LogLevel, Principal, Prompt, Resource, ResourceTemplate, Tool
+from typegate.types import PROBLEM_KEY, Json, LogLevel, Principal, Prompt, Resource, ResourceTemplate, Tool
 from typegate.versions import LATEST_MODERN, VERSIONS
 from typegate.wire.connection import CAPABILITIES_KEY, CLIENT_KEY, LEVEL_KEY, VERSION_KEY
 

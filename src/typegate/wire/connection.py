@@ -6,7 +6,7 @@ request is read off the request (stateless, 2026-07-28) or off the handshake (up
 guessed (specification: basic/versioning).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, get_args
 
 import msgspec
@@ -21,7 +21,7 @@ from typegate.errors import (
     UnsupportedProtocolVersion,
 )
 from typegate.text import shown
-from typegate.types import Implementation, Json, LogLevel, Result
+from typegate.types import PROBLEM_KEY, Implementation, Json, LogLevel, Problem, Result
 from typegate.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, SINCE, VERSIONS, Version
 from typegate.wire import jsonrpc
 from typegate.wire.jsonrpc import Id, Notification, Request
@@ -88,10 +88,17 @@ class Terms:
     Attributes:
         identity: its name and looks.
         methods: what may be called, by the rank of the client's revision.
+        render: how a problem travels in an error's data.
     """
 
-    def __init__(self, identity: Identity, capabilities: Mapping[str, Json]) -> None:
+    def __init__(
+        self,
+        identity: Identity,
+        capabilities: Mapping[str, Json],
+        render: Callable[[Problem], Json] = msgspec.to_builtins,
+    ) -> None:
         self.identity = identity
+        self.render = render
         self.methods = [
             {
                 name: method
@@ -266,7 +273,7 @@ class Connection:
         if self._in_flight.get(id_) is not received:
             return None
         if isinstance(outcome, ProtocolError):
-            line = jsonrpc.encode_error(id_, _error_object(outcome, received.peer.version))
+            line = jsonrpc.encode_error(id_, self._error_object(outcome, received.peer.version))
         else:
             result = encode_result(outcome, received.method, received.peer.version, self._terms.identity)
             line = jsonrpc.encode_response(id_, result)
@@ -287,8 +294,16 @@ class Connection:
 
     def _malformed(self, error: ProtocolError, id_: Id | None, request: Request | None = None) -> Malformed:
         version = self.session.peer.version if self.session is not None else LATEST_MODERN
-        reply = jsonrpc.encode_error(id_, _error_object(error, version), self._null_id)
+        reply = jsonrpc.encode_error(id_, self._error_object(error, version), self._null_id)
         return Malformed(reply, error, request)
+
+    def _error_object(self, error: ProtocolError, version: Version) -> dict[str, Json]:
+        """Every error carries its problem (requirement B4)."""
+        code = error.code
+        if isinstance(error, ResourceNotFound) and not version.modern:
+            code = error.legacy_code
+        data = {PROBLEM_KEY: self._terms.render(error.problem), **(error.data or {})}
+        return {"code": code, "message": error.message, "data": data}
 
 
 def _must_not_be_in_a_batch(member: bytes) -> bool:
@@ -323,13 +338,3 @@ def _read_peer(name: Json, capabilities: Json, info: Json) -> Peer:
     if name not in MODERN:
         raise UnsupportedProtocolVersion(name, MODERN)
     return Peer(version=VERSIONS[name], capabilities=capabilities, client=client)
-
-
-def _error_object(error: ProtocolError, version: Version) -> dict[str, Json]:
-    code = error.code
-    if isinstance(error, ResourceNotFound) and not version.modern:
-        code = error.legacy_code
-    made: dict[str, Json] = {"code": code, "message": error.message}
-    if error.data is not None:
-        made["data"] = error.data
-    return made
