@@ -263,7 +263,7 @@ def test_the_gate_of_a_tool_is_laid_over_the_servers() -> None:
     outer = Gate(failure="protocol_error").over(DEFAULT_GATE)
     shared = Shared(gate=outer, style="compact", indent=2, injectable=())
     plan = plan_tool(find, Options(gate=Gate(unknown="ignore")), shared)
-    assert plan.gate == Gate(unknown="ignore", failure="protocol_error", rejected_as_error=True)
+    assert plan.gate == Gate(unknown="ignore").over(outer)
     assert "additionalProperties" not in plan.listed.input_schema
     assert plan_tool(find, Options(), shared).gate == outer
 
@@ -288,7 +288,7 @@ def test_a_tool_publishes_what_it_judges() -> None:
     assert plan.listed.input_schema == plan.arguments.schema
     assert plan.listed.output_schema == plan.results.schema == {"type": "string", "maxLength": 5}
     assert plan.listed.object_output_schema["properties"] == {"result": {"type": "string", "maxLength": 5}}
-    assert plan.arguments.bind({"order_id": "7"}, lambda: b"{}") == {"order_id": "7", "limit": 3}
+    assert plan.arguments.bind({"order_id": "7"}, lambda: b"{}") == ({"order_id": "7", "limit": 3}, ())
     given = {"type": "object", "maxProperties": 1}
     assert tool(schema=given).listed.input_schema == given
     assert tool(structured_output=False).listed.output_schema is None
