@@ -29,7 +29,7 @@ ROOMS = (
     ("typegate.contract", "generator hints adapter arguments results"),
     ("typegate.guards", "calls access"),
     ("typegate.server", "bus components context registry failures handlers"),
-    ("typegate.transports", "workers runner stdio memory"),
+    ("typegate.transports", "workers runner watchdog stdio memory"),
     ("typegate", "app __init__"),
     ("typegate.cli", "target run main"),
 )

@@ -20,6 +20,7 @@ class Silence:
     """A way back on which nothing travels."""
 
     session: Session | None = None
+    full = False
 
     def notify(self, peer: Peer, method: str, params: dict[str, Json], about: Request | None = None) -> None:
         """Say nothing."""

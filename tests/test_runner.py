@@ -361,7 +361,7 @@ def test_only_reports_are_left_out_where_the_client_does_not_keep_up() -> None:
 
     async def scenario(wire: Wire) -> Any:
         wire.full = True
-        wire.say(called(1, "chatty_plainly", LATEST, PROGRESS))
+        wire.say(called(1, "chatty", LATEST, PROGRESS))
         await wire.answer(1)
         served.notify_tools_changed()
         return [each.get("method", each.get("id")) for each in wire.messages]
@@ -369,7 +369,67 @@ def test_only_reports_are_left_out_where_the_client_does_not_keep_up() -> None:
     assert talk(served, scenario, LATEST) == [1, "notifications/tools/list_changed"]
 
 
+def test_no_plain_function_begins_where_the_client_does_not_keep_up() -> None:
+    """Those under way go on; the others begin when it has taken enough."""
+
+    async def scenario(wire: Wire) -> Any:
+        wire.full = True
+        wire.say(called(1, "chatty_plainly", LATEST), called(2, "quick", LATEST))
+        await wire.answer(2)
+        await wire.quiet()
+        before = [each["id"] for each in wire.messages]
+        wire.full = False
+        wire.emptied.set()
+        await wire.answer(1)
+        return before
+
+    assert talk(served, scenario, LATEST) == [2]
+
+
 # --- cancellation --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["async", "plain", "inline"])
+def test_an_interrupt_that_a_function_raises_ends_the_call_alone(kind: str) -> None:
+    """The one of the keyboard goes to the transport; this one is a failure like any other."""
+    server = MCPServer("t")
+
+    async def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    def interrupt_plainly() -> None:
+        raise KeyboardInterrupt
+
+    function = interrupt if kind == "async" else interrupt_plainly
+    server.add_tool("interrupt", function, inline=kind == "inline")
+
+    async def scenario(wire: Wire) -> Any:
+        wire.say(called(1, "interrupt", LATEST))
+        return (await wire.answer(1))["result"]["content"][0]["text"]
+
+    assert talk(server, scenario, LATEST).startswith("Tool 'interrupt' failed: KeyboardInterrupt")
+
+
+def test_a_function_that_cancels_its_own_task_is_answered() -> None:
+    """Nobody else wanted that: it is a failure like any other, and the id is free again."""
+    server = MCPServer("t")
+
+    @server.tool
+    async def give_up() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    async def scenario(wire: Wire) -> Any:
+        wire.say(called(1, "give_up", LATEST))
+        first = await wire.answer(1)
+        wire.messages.clear()
+        wire.say(called(1, "give_up", LATEST))
+        return [each["result"]["content"][0]["text"] for each in (first, await wire.answer(1))]
+
+    for text in talk(server, scenario, LATEST):
+        assert text.startswith("Tool 'give_up' failed: CancelledError")
 
 
 @every_revision

@@ -53,6 +53,10 @@ SERVER = """
         return "x" * size
 
     @server.tool
+    def fill_plainly(size: int) -> str:
+        return "x" * size
+
+    @server.tool
     def shout(times: int, ctx: Context) -> str:
         for number in range(times):
             ctx.error("x" * 100)
@@ -445,6 +449,19 @@ def test_answers_are_kept_for_a_reader_that_takes_its_time(serve: Serve) -> None
     assert server.wait() == 0
 
 
+@on_linux
+@pytest.mark.slow
+def test_plain_functions_do_not_fill_the_memory_either(serve: Serve) -> None:
+    """What waits for a thread begins only when the client takes answers."""
+    server = serve(SERVER).handshake()
+    server.ask(call(2, "fill_plainly", size=1_000_000))
+    before = resident(server)
+    server.send(*(call(number, "fill_plainly", size=1_000_000) for number in range(3, 303)))
+    time.sleep(2)
+    assert resident(server) - before < 150 * MEBI  # of 300
+    assert sorted(server.read()["id"] for _ in range(300)) == list(range(3, 303))
+
+
 # --- a line that is too long ---------------------------------------------------------------------
 
 LIMITED = "from typegate.transports import stdio\nstdio.run(server._open, stdio.StdioOptions(max_line=1000))"
@@ -589,6 +606,18 @@ def test_the_end_of_the_input_ends_a_server_that_is_stuck(serve: Serve, name: st
     assert server.received == []
     assert server.stderr.count("closed") == 1
     assert is_quiet(server)
+
+
+@pytest.mark.parametrize("reason", ["input", "signal"])
+def test_a_function_that_blocks_the_event_loop_does_not_keep_the_process(serve: Serve, reason: str) -> None:
+    """It cannot be ended in order, so it is ended without that, a moment after the grace period."""
+    server = stuck(serve(SERVER, run="server.run(grace=0.1)"), "sleep_inline")
+    if reason == "signal":
+        send_signal(server, signal.SIGTERM)
+    else:
+        server.close_input()
+    assert server.wait() == (143 if reason == "signal" else 0)
+    assert "blocks the event loop" in server.stderr
 
 
 def test_the_end_of_the_input_ends_a_stream_of_changes_with_a_result(serve: Serve) -> None:

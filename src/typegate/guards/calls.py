@@ -30,6 +30,11 @@ class Channel(Protocol):
         One that is *about* a request is dropped once nobody wants the answer to that.
         """
 
+    @property
+    def full(self) -> bool:
+        """Whether the client does not keep up: nothing that is not under way yet should begin."""
+        ...
+
     async def drain(self) -> None:
         """Wait until the client has taken most of what was sent."""
 

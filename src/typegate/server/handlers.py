@@ -18,7 +18,7 @@ from typegate.contract.arguments import Bound
 from typegate.contract.problems import Path, unknown, violated
 from typegate.contract.results import as_problem, to_json, to_text
 from typegate.errors import InvalidArguments, InvalidParams, ResourceNotFound
-from typegate.guards.calls import Call, Handler
+from typegate.guards.calls import Call, Channel, Handler
 from typegate.server.bus import Bus, Change
 from typegate.server.components import Callback, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
 from typegate.server.context import Context
@@ -73,6 +73,17 @@ MAX_COMPLETIONS: Final = 100
 
 class Runs(Protocol):
     """What runs a plain function on a worker thread."""
+
+    @property
+    def full(self) -> bool:
+        """Whether another function would have to wait."""
+        ...
+
+    async def turn(self) -> None:
+        """Wait until one has ended."""
+
+    def wake(self) -> None:
+        """Give a turn that was not taken to the next who waits."""
 
     def run(self, function: Callable[[], Any]) -> Awaitable[Any]:
         """Call it there, with the context variables of the caller, and give its result back."""
@@ -147,16 +158,35 @@ def invoke(service: Service, call: Call, callback: Callback, values: dict[str, A
     if callback.is_async:
         coroutine: Awaitable[Any] = callback(values)
         return coroutine
-    return _invoke_plain(service, callback, values)
+    return _invoke_plain(service, call.channel, callback, values)
 
 
-async def _invoke_plain(service: Service, callback: Callback, values: dict[str, Any]) -> Any:
+async def _invoke_plain(
+    service: Service, channel: Channel, callback: Callback, values: dict[str, Any]
+) -> Any:
     """Call a plain function; one that wraps a coroutine function gives something to wait for."""
     if callback.inline:
         value = callback(values)
     else:
+        if service.workers.full or channel.full:
+            await _turn(service.workers, channel)
         value = await service.workers.run(functools.partial(callback, values))
     return await value if inspect.isawaitable(value) else value
+
+
+async def _turn(workers: Runs, channel: Channel) -> None:
+    """Wait until a thread is free and the client takes answers, so that these do not pile up."""
+    has_turn = False
+    while True:
+        if channel.full:
+            if has_turn:  # somebody else's client may be quicker
+                workers.wake()
+            await channel.drain()
+        elif workers.full:
+            await workers.turn()
+            has_turn = True
+        else:
+            return
 
 
 # --- tools ---------------------------------------------------------------------------------------

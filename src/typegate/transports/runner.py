@@ -153,10 +153,8 @@ class Runner:
         outcome: Result | ProtocolError
         try:
             outcome = await self._handle(call)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            if isinstance(error, asyncio.CancelledError) and not self.waits(request):
                 raise
             outcome = _failed(call, error)
         try:
@@ -188,6 +186,11 @@ class Runner:
             return
         if not (self._sink.full and method in DROPPABLE):
             self._sink.write(line)
+
+    @property
+    def full(self) -> bool:
+        """Whether the client does not keep up."""
+        return self._sink.full
 
     async def drain(self) -> None:
         """Wait until the client keeps up."""
@@ -224,12 +227,6 @@ class Runner:
         for task in tuple(self._tasks):
             task.cancel()
         return await self.finish(seconds)
-
-
-def _is_cancelled() -> bool:
-    """Whether this very task was cancelled, and not only something that it waited for."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _failed(call: Call, error: BaseException) -> Result | ProtocolError:

@@ -30,6 +30,7 @@ except ImportError:  # Windows
 
 from typegate.errors import ConfigurationError
 from typegate.transports.runner import Runner, Serving
+from typegate.transports.watchdog import Watchdog
 from typegate.types import Principal
 from typegate.wire.framing import MAX_LINE, LineDecoder, TooLong
 
@@ -373,13 +374,14 @@ class _Stdio:
         self._lines: deque[bytes | TooLong] = deque()
         self._handled = asyncio.Event()
         self._paused = False
+        self._watchdog: Watchdog | None = None
         self._reader: _Reader
         self._writer: _Writer
         self._runner: Runner
 
     async def serve(self, opened: Callable[[], AbstractAsyncContextManager[Serving]]) -> int:
         """Serve to the end; the exit status of the process."""
-        with self._signals():
+        with self._watched(), self._signals():
             async with opened() as serving:
                 self._writer = _Writer(self._target, self._on_broken, self._on_drained)
                 self._runner = Runner(serving, self._writer, self._options.principal)
@@ -461,6 +463,18 @@ class _Stdio:
     # --- signals
 
     @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """While the server runs, somebody sees to it that it can be ended."""
+        if os.name != "posix":
+            yield
+            return
+        self._watchdog = Watchdog(self._source, self._options.grace + 1.0)
+        try:
+            yield
+        finally:
+            self._watchdog.call_off()
+
+    @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
         """The first SIGINT or SIGTERM ends the server in order, the second one at once."""
         if threading.current_thread() is not threading.main_thread():
@@ -471,6 +485,8 @@ class _Stdio:
             if self._status:
                 os._exit(self._status)
             self._status = 128 + number
+            if self._watchdog is not None:
+                self._watchdog.watch(self._status)
             self._loop.call_soon_threadsafe(self._end_now)
 
         before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -43,6 +43,23 @@ class Workers:
         self._pending = 0
         self._finished = 0
         self._threads = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def full(self) -> bool:
+        """Whether as many functions are under way as may run at once."""
+        return self._pending >= self._limit
+
+    async def turn(self) -> None:
+        """Wait until one of them has ended, the first who waits first."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if not waiter.cancelled():
+                self.wake()
+            raise
 
     def run(self, function: Callable[[], Any]) -> "asyncio.Future[Any]":
         """Call *function* on a worker thread, in a copy of the current context."""
@@ -101,12 +118,21 @@ class Workers:
         except RuntimeError:  # the loop is closed: nobody waits any more
             return
 
+    def wake(self) -> None:
+        """Give a turn that was not taken to the next who waits."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.get_loop().call_soon(_release, waiter)  # after what has ended is answered
+                return
+
     def _settle(self) -> None:
         self._settling = False
         while self._done:
             future, result, error = self._done.popleft()
             self._pending -= 1
             self._finished += 1
+            self.wake()
             if future.cancelled():
                 continue
             if error is None:
@@ -117,3 +143,8 @@ class Workers:
                 future.set_exception(stopped)
             else:
                 future.set_exception(error)
+
+
+def _release(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)
