@@ -100,7 +100,7 @@ NOT_MESSAGES = [  # a line, the code, the id that can be read in it
     (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\\u003a","a":"\\u003A"}}', INVALID, 1),
     (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}', INVALID, None),
     (b'{"jsonrpc":"2.0","id":1,"method":"m","method":"n"}', INVALID, 1),
-    (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1e999,"a":1}}', INVALID, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1e999,"a":1}}', INVALID, 1),
     (b'[{"a":1,"a":1}]', INVALID, None),
 ]
 

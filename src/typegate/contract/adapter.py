@@ -212,6 +212,8 @@ def faults(error: ValidationError) -> list[Fault]:
 def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
     if kind in ("value_error", "assertion_error"):
         return str(context.get("error", "")) or None
+    if kind in _QUOTES:
+        return None
     if kind not in _KNOWN:
         return message
     said = _SHOULD.fullmatch(message)
@@ -220,6 +222,11 @@ def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
 
 _SHOULD: Final = re.compile(r"[\w ]+ should (.+)", re.DOTALL)
 
+
+_QUOTES: Final = frozenset(
+    {"byte_size_unit", "zoneinfo_str", "import_error", "predicate_failed", "not_operation_failed"}
+)
+"""Of pydantic's own types; their texts repeat the value, or name a function."""
 
 _KNOWN: Final = frozenset(get_args(core_schema.ErrorType))
 _NAMES_A_CLASS: Final = frozenset(

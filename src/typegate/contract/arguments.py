@@ -115,7 +115,11 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         once = {(issue.path, issue.code): issue for issue in issues}.values()
         return sorted(
             once,
-            key=lambda each: (each.code != "missing", order.get(_first(each), len(order)), str(each.path)),
+            key=lambda each: (
+                each.code != "missing",
+                order.get(_first(each), len(order)),
+                [(isinstance(step, str), step) for step in each.path],
+            ),
         )
 
     def _unread(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> list[Issue]:
@@ -162,10 +166,23 @@ class Strings(msgspec.Struct, frozen=True, kw_only=True):
             lists = any(isinstance(value, list) for value in known.values())
             values = self.reader.read_tree(known) if lists else self.reader.read_strings(known)
         except Unreadable as error:
-            issues += [_issue(fault, given, self.judge) for fault in faults(error)]
+            issues += [_as_text(_issue(fault, given, self.judge)) for fault in faults(error)]
         if issues:
             raise InvalidArguments(list({issue.path: issue for issue in issues}.values()))
         return {**{name: given[name] for name in strangers}, **values}
+
+
+def _as_text(issue: Issue) -> Issue:
+    """An issue of a value that is always a string: null is nothing that could be sent."""
+    message, expected = issue.message, issue.expected
+    return msgspec.structs.replace(
+        issue,
+        message=message.removesuffix(_OR_NULL),
+        expected=expected.removesuffix(_OR_NULL) if expected is not None else None,
+    )
+
+
+_OR_NULL: Final = " or null"
 
 
 def plan_strings(label: str, signature: Signature, required: frozenset[str]) -> Strings:
@@ -319,7 +336,8 @@ _CODES: Final = {
     **dict.fromkeys(("date_parsing", "date_from_datetime_parsing", "date_type"), "format"),
     **dict.fromkeys(("datetime_parsing", "datetime_from_date_parsing", "datetime_type"), "format"),
     **dict.fromkeys(("time_parsing", "time_type", "time_delta_parsing", "time_delta_type"), "format"),
-    **dict.fromkeys(("uuid_parsing", "uuid_type", "decimal_parsing", "bytes_invalid_encoding"), "format"),
+    **dict.fromkeys(("uuid_parsing", "uuid_type", "uuid_version", "decimal_parsing"), "format"),
+    **dict.fromkeys(("bytes_invalid_encoding", "json_invalid"), "format"),
     "string_pattern_mismatch": "pattern",
     "string_too_short": "too_short",
     "string_too_long": "too_long",
@@ -328,6 +346,17 @@ _CODES: Final = {
 
 _OWN_WORDS: Final = frozenset({"value_error", "assertion_error"})
 
+_EXPECTED: Final = {
+    "timezone_naive": "a date and time without a time zone, for example 2026-11-30T14:05:00",
+    "timezone_aware": "a date and time with a time zone, for example 2026-11-30T14:05:00Z",
+    "date_past": "a date in the past, in the form YYYY-MM-DD",
+    "date_future": "a date in the future, in the form YYYY-MM-DD",
+    "datetime_past": "a date and time in the past, in the form YYYY-MM-DDTHH:MM:SSZ",
+    "datetime_future": "a date and time in the future, in the form YYYY-MM-DDTHH:MM:SSZ",
+    "finite_number": "a number that fits 64-bit floating point",
+}
+"""pydantic's name → what it wants beyond the schema."""
+
 
 def _issue(fault: Fault, tree: Json, judge: Validator) -> Issue:
     path = _path(fault.location, tree, keep_last=fault.kind in _MISSING)
@@ -335,9 +364,18 @@ def _issue(fault: Fault, tree: Json, judge: Validator) -> Issue:
         return problems.missing(path)
     code = _CODES.get(fault.kind, fault.kind)
     expected = judge.expected(path) if path else None
-    said = fault.text or "is not acceptable"
-    if fault.kind in _CODES and fault.kind not in _OWN_WORDS and expected is not None:
+    said = fault.text or "is refused by a rule of the tool"
+    if fault.kind in _EXPECTED:
+        expected = _EXPECTED[fault.kind]
         said = f"must be {expected}"
+    elif fault.kind in ("string_too_short", "string_too_long"):
+        said += ", white space around it not counted"
+    elif fault.kind in _CODES and fault.kind not in _OWN_WORDS and expected is not None:
+        said = f"must be {expected}"
+    elif said.startswith("must be ") and expected is not None:
+        expected = f"{expected}, {said.removeprefix('must be ')}"
+    else:  # what the schema wants is there already, and to say it again would not help
+        expected = None
     subject = problems.quoted(path) if path else "the arguments"
     joint = " " if said.startswith(("must ", "is ")) else ": "
     return Issue(path=path, code=code, message=f"{subject}{joint}{said}", expected=expected)

@@ -16,8 +16,10 @@ from typegate.text import shown
 from typegate.types import Issue, Json, Problem
 
 __all__ = [
+    "MAX_ISSUES",
     "Path",
     "ProblemFormat",
+    "closest",
     "describe",
     "invalid_arguments",
     "missing",
@@ -28,6 +30,7 @@ __all__ = [
     "unexpected",
     "unknown",
     "violated",
+    "with_closest",
 ]
 
 Path = tuple[str | int, ...]
@@ -41,6 +44,13 @@ _FORMATS: Final = {
     "time": "a time in the form HH:MM:SS, for example 14:05:00",
     "duration": "a duration in the form PnDTnHnMnS, for example PT5M",
     "uuid": "a UUID, for example 123e4567-e89b-12d3-a456-426614174000",
+    "uuid1": "a UUID of version 1, for example 2c5ea4c0-4067-11e9-8bad-9b1deb4d3b7d",
+    "uuid3": "a UUID of version 3, for example 6fa459ea-ee8a-3ca4-894e-db77e160355e",
+    "uuid4": "a UUID of version 4, for example 123e4567-e89b-42d3-a456-426614174000",
+    "uuid5": "a UUID of version 5, for example 886313e1-3b8a-5372-9b90-0c9aee199e5d",
+    "uuid6": "a UUID of version 6, for example 1ec9414c-232a-6b00-b3c8-9f6bdeced846",
+    "uuid7": "a UUID of version 7, for example 017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+    "uuid8": "a UUID of version 8, for example 320c3d4d-cc00-875b-8ec9-32d5f69181c0",
     "email": "an email address, for example name@example.com",
     "uri": "a URI, for example https://example.com/",
     "ipv4": "an IPv4 address, for example 192.0.2.1",
@@ -117,6 +127,8 @@ def _described_type(schema: Mapping[str, Any]) -> str:
         words += f" matching {schema['pattern']}"
     if schema.get("contentEncoding") == "base64":
         words = "base64 text"
+    if schema.get("contentMediaType") == "application/json":
+        words = f"JSON text of {describe(schema.get('contentSchema', True))}"
     return words
 
 
@@ -159,7 +171,8 @@ def _plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
-def _close(name: str, known: Iterable[Json]) -> str | None:
+def closest(name: str, known: Iterable[Json]) -> str | None:
+    """The name that was probably meant, if one is near enough."""
     by_folded = {each.casefold(): each for each in known if isinstance(each, str)}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1)
     return by_folded[found[0]] if found else None
@@ -183,8 +196,8 @@ def unexpected(path: Path, known: Iterable[str], word: str = "argument") -> Issu
     """A name that does not exist here; the closest real one is suggested."""
     names = list(known)
     word = word if len(path) == 1 else "field"
-    close = _close(str(path[-1]), names)
-    hint = f"; did you mean '{close}'?" if close else ""
+    close = closest(str(path[-1]), names)
+    hint = _did_you_mean(close)
     expected = f"'{close}'" if close else (f"one of {_choices(names)}" if names else "no arguments")
     return Issue(
         path=path, code="unexpected", message=f"unexpected {word} {quoted(path)}{hint}", expected=expected
@@ -209,6 +222,20 @@ def violated(
     return Issue(path=path, code=code, message=f"{quoted(path) if path else whole} {said}", expected=expected)
 
 
+def with_closest(issue: Issue, value: Json, options: Sequence[Json]) -> Issue:
+    """The same, with the option that was probably meant."""
+    close = closest(value, options) if isinstance(value, str) else None
+    return (
+        issue
+        if close is None
+        else msgspec.structs.replace(issue, message=f"{issue.message}{_did_you_mean(close)}")
+    )
+
+
+def _did_you_mean(close: str | None) -> str:
+    return f"; did you mean '{close}'?" if close else ""
+
+
 def _number(phrase: str) -> Callable[[Json, Json], str]:
     return lambda fact, value: f"must be {phrase} {fact}"
 
@@ -224,8 +251,8 @@ def _type(fact: Json, value: Json) -> str:
 
 def _enum(fact: Json, value: Json) -> str:
     options = fact if isinstance(fact, list) else [fact]
-    close = _close(value, options) if isinstance(value, str) else None
-    hint = f"; did you mean '{close}'?" if close else ""
+    close = closest(value, options) if isinstance(value, str) else None
+    hint = _did_you_mean(close)
     return f"must be {'one of ' if len(options) > 1 else ''}{_choices(options)}{hint}"
 
 
@@ -268,10 +295,22 @@ _RULES: Final[dict[str, tuple[str, Callable[[Json, Json], str]]]] = {
 # --- problems ------------------------------------------------------------------------------------
 
 
+MAX_ISSUES: Final = 100
+"""How many issues a refusal has at most."""
+
+_MAX_SAID: Final = 20
+"""How many of them its text says: who mends these learns of the others next."""
+
+
 def invalid_arguments(name: str, issues: Sequence[Issue]) -> Problem:
     """The refusal of a call whose arguments were judged and found wrong."""
-    message = f"Invalid arguments for '{shown(name)}': {'; '.join(issue.message for issue in issues)}"
-    return Problem(code="invalid_arguments", message=message, hint=_mend(issues), issues=tuple(issues))
+    said = issues[:_MAX_SAID]
+    words = [issue.message for issue in said]
+    if len(issues) > len(said):
+        more = len(issues) - len(said)
+        words.append(f"and {more} more" if len(issues) < MAX_ISSUES else f"and at least {more} more")
+    message = f"Invalid arguments for '{shown(name)}': {'; '.join(words)}"
+    return Problem(code="invalid_arguments", message=message, hint=_mend(said), issues=tuple(issues))
 
 
 def _mend(issues: Sequence[Issue]) -> str:
@@ -306,7 +345,7 @@ def unknown(kind: str, name: str, known: Iterable[str], method: str) -> Problem:
         known: the names that this caller may know of.
         method: what lists them.
     """
-    close = _close(name, known)
+    close = closest(name, known)
     hint = f"Did you mean '{close}'? " if close else ""
     return Problem(
         code=f"unknown_{kind}",

@@ -15,7 +15,7 @@ import msgspec
 from jsonschema_rs import ValidationError
 
 from typegate.contract import problems
-from typegate.contract.problems import Path
+from typegate.contract.problems import MAX_ISSUES, Path
 from typegate.contract.schema import subschemas
 from typegate.errors import RegistrationError
 from typegate.types import Issue, Json
@@ -88,15 +88,18 @@ class Validator:
         self.is_valid: Any = self._compiled.is_valid
 
     def issues(self, instance: Json) -> list[Issue]:
-        """Everything that is wrong with *instance*; empty where it is valid."""
+        """What is wrong with *instance*, up to `MAX_ISSUES`; empty where it is valid."""
         found: list[Issue] = []
         for error in self._compiled.iter_errors(instance):
             found += self._translate(error, instance)
+            if len(found) >= MAX_ISSUES:
+                break
         if len(found) < 2:
             return found
         decided = {issue.path: issue.code for issue in found if issue.code == "type"}
         decided |= {issue.path: issue.code for issue in found if issue.code == "enum"}
-        return list(dict.fromkeys(each for each in found if decided.get(each.path, each.code) == each.code))
+        once = dict.fromkeys(each for each in found if decided.get(each.path, each.code) == each.code)
+        return list(once)[:MAX_ISSUES]
 
     def expected(self, path: Path) -> str | None:
         """What the schema accepts at *path*, in words; `None` where it does not say."""
@@ -163,9 +166,10 @@ class Validator:
         inside = [
             branch for branch in branches if not any(_is_other_kind(each, root, path) for each in branch)
         ]
-        if not inside:
-            schemas = node.get(error.kind.name, ()) if isinstance(node, dict) else ()
-            yield self._no_branch(error, path, [schema for schema in schemas if schema != {"type": "null"}])
+        schemas = node.get(error.kind.name, ()) if isinstance(node, dict) else ()
+        offered = [schema for schema in schemas if schema != {"type": "null"}]
+        if not inside or (len(offered) > 1 and _is_plain(error.instance)):
+            yield self._no_branch(error, path, offered)
             return
         tag = _common_tag(inside, root)
         if tag is not None:
@@ -174,18 +178,37 @@ class Validator:
                 "enum", tag, options, {"enum": options}, _at(error.instance, tag[len(path) :])
             )
             return
-        for each in min(inside, key=_distance):
+        for each in min(inside, key=self._distance):
             yield from self._translate(each, root)
 
     def _no_branch(self, error: ValidationError, path: Path, schemas: list[Json]) -> Issue:
+        """A value fits none of several forms, and none is nearer than the others."""
         kinds = [self._resolved(schema) for schema in schemas]
-        if len(kinds) == 1 and "enum" in kinds[0] and isinstance(error.instance, str):
-            return self._violated("enum", path, kinds[0]["enum"], kinds[0], error.instance)
+        value = error.instance
+        union = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
         types = list(dict.fromkeys(name for kind in kinds for name in _types(kind)))
-        union = {"anyOf": kinds}
-        if problems.type_name(error.instance) in types or not types:
-            return self._violated("anyOf", path, None, union, error.instance)
-        return self._violated("type", path, types, union if len(kinds) > 1 else kinds[0], error.instance)
+        if types and problems.type_name(value) not in types:
+            return self._violated("type", path, types, union, value)
+        options = [option for kind in kinds for option in kind.get("enum", ())]
+        if len(kinds) == 1 and options:
+            return self._violated("enum", path, options, union, value)
+        issue = self._violated("anyOf", path, None, union, value)
+        return problems.with_closest(issue, value, options)
+
+    def _distance(self, branch: Sequence[ValidationError]) -> tuple[int, float]:
+        """How far a value is from a branch: wrong tags first, then the errors; a slip in a name is less."""
+        tags = sum(error.kind.name in ("const", "enum") for error in branch)
+        facts = [(error, error.kind.as_dict()) for error in branch]
+        lacking = [fact["property"] for error, fact in facts if error.kind.name == "required"]
+        saved = 0.0
+        for error, fact in facts:
+            known = self._node(error.schema_path).get("properties", {})
+            for name in fact.get("unexpected", ()):
+                if problems.closest(name, lacking):
+                    saved += 1.5  # two errors, one slip
+                elif problems.closest(name, known):
+                    saved += 0.5
+        return tags, len(branch) - saved
 
     def _violated(self, keyword: str, path: Path, fact: Json, schema: Json, value: Json) -> Issue:
         return problems.violated(keyword, path, fact, self._words(schema), value, self._whole)
@@ -311,10 +334,8 @@ def _is_other_kind(error: ValidationError, root: Json, path: Path) -> bool:
     return error.kind.name in ("type", "const", "enum") and _path(error, root) == path
 
 
-def _distance(branch: Sequence[ValidationError]) -> tuple[int, int]:
-    """How far a value is from a branch: wrong tags weigh most, then the number of errors."""
-    tags = sum(error.kind.name in ("const", "enum") for error in branch)
-    return tags, len(branch)
+def _is_plain(value: Json) -> bool:
+    return not isinstance(value, dict | list)
 
 
 def _common_tag(branches: Sequence[Sequence[ValidationError]], root: Json) -> Path | None:

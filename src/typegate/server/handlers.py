@@ -218,9 +218,9 @@ def _bound(plan: ToolPlan, request: jsonrpc.Request) -> Bound:
         return plan.arguments.bind({}, lambda: b"{}")
     if tree.__class__ is not dict:
         raise InvalidParams("Invalid params: 'arguments' must be an object")
-    if request.sound:
-        return plan.arguments.bind(tree, lambda: jsonrpc.raw_arguments(request))
-    raise InvalidArguments([_out_of_range(path) for path in jsonrpc.unrepresentable(tree)])
+    if not request.sound and (paths := list(jsonrpc.unrepresentable(tree))):
+        raise InvalidArguments([_out_of_range(path) for path in paths])
+    return plan.arguments.bind(tree, lambda: jsonrpc.raw_arguments(request))
 
 
 def _out_of_range(path: Path) -> Issue:

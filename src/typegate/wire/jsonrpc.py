@@ -216,8 +216,9 @@ def _too_deep(line: bytes) -> bool:
 
 
 def _top_level_id(line: bytes) -> Id | None:
-    """The request id of a message that is too deep to be decoded."""
+    """The request id of a message that is not decoded: the only `id` of the message itself."""
     depth, key = 0, b""
+    found: list[Id | None] = []
     for match in itertools.islice(_TOKEN.finditer(line), _MAX_TOKENS):
         token = match[0]
         if token[0] in b"[{":
@@ -225,10 +226,11 @@ def _top_level_id(line: bytes) -> Id | None:
         elif token[0] in b"]}":
             depth -= len(token)
         elif depth == 1 and key.startswith(b'"id"'):
-            return _plain_id(token)
+            found.append(_plain_id(token))
+            key = b""
         elif token.endswith(b":"):
             key = token if depth == 1 else b""
-    return None
+    return found[0] if len(found) == 1 else None
 
 
 def _plain_id(token: bytes) -> Id | None:
@@ -243,6 +245,9 @@ def _is_id(value: Json) -> bool:
     if value.__class__ is int:
         return -MAX_INT_ID <= value <= MAX_INT_ID
     return value.__class__ is str and len(value) <= MAX_ID
+
+
+_TWICE: Final = "An object names the same key twice"
 
 
 class _DuplicateKeyError(Exception):
@@ -260,9 +265,7 @@ def _refuse_duplicates(line: bytes) -> None:
     try:
         json.loads(line, object_pairs_hook=_unique)
     except _DuplicateKeyError:
-        tree = loads(line)
-        id_ = tree.get("id") if isinstance(tree, dict) and line.count(b'"id"') == 1 else None
-        raise InvalidRequest("An object names the same key twice", id_ if _is_id(id_) else None) from None
+        raise InvalidRequest(_TWICE, _top_level_id(line)) from None
 
 
 def _refuse_constant(text: str) -> Json:
@@ -292,7 +295,7 @@ def _loads_slowly(line: bytes) -> Json:
         text = line.decode()
         tree: Any = _slow.decode(text)
     except _DuplicateKeyError:
-        raise InvalidRequest("An object names the same key twice") from None
+        raise InvalidRequest(_TWICE, _top_level_id(line)) from None
     except (ValueError, RecursionError):
         raise ParseError("Parse error: the message is not valid JSON in UTF-8") from None
     if "\\u" in text and _has_surrogate(tree):
