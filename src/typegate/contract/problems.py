@@ -37,6 +37,7 @@ Path = tuple[str | int, ...]
 ProblemFormat = Literal["typegate", "rfc9457"]
 
 _MAX_CHOICES: Final = 20
+_MAX_TOLD: Final = 200  # characters that are spent on the members of an object
 
 _FORMATS: Final = {
     "date": "a date in the form YYYY-MM-DD, for example 2026-11-30",
@@ -116,9 +117,7 @@ def _described_type(schema: Mapping[str, Any]) -> str:
     kind = schema.get("type", "any value")
     words = " or ".join(kind) if isinstance(kind, list) else str(kind)
     if words == "object" and schema.get("properties"):
-        words = f"object with {_choices(schema.get('required') or list(schema['properties']))}"
-    if words == "array" and isinstance(schema.get("items"), Mapping) and schema["items"]:
-        words = f"array of {describe(schema['items'])}"
+        words = f"object with {_members(schema)}"
     for lower, upper, counted in _BOUNDS:
         words += _range(_bound(schema, lower), _bound(schema, upper), counted)
     if "multipleOf" in schema:
@@ -126,10 +125,33 @@ def _described_type(schema: Mapping[str, Any]) -> str:
     if "pattern" in schema:
         words += f" matching {schema['pattern']}"
     if schema.get("contentEncoding") == "base64":
-        words = "base64 text"
-    if schema.get("contentMediaType") == "application/json":
+        words = "base64 text, for example aGVsbG8="
+    elif schema.get("contentMediaType") == "application/json":
         words = f"JSON text of {describe(schema.get('contentSchema', True))}"
+    elif words.startswith("array"):
+        words += _items(schema, words == "array")
+    example = next(iter(schema.get("examples", ())), None)
+    if isinstance(example, str | int | float) and "for example" not in words:
+        words += f", for example {example if isinstance(example, str) else _json_word(example)}"
     return words
+
+
+def _members(schema: Mapping[str, Any]) -> str:
+    """The members that must be given, with what they are where that is short."""
+    properties = schema["properties"]
+    names = schema.get("required") or list(properties)
+    told = ", ".join(f"'{name}' ({describe(properties.get(name, True))})" for name in names)
+    return told if schema.get("required") and len(told) <= _MAX_TOLD else _choices(names)
+
+
+def _items(schema: Mapping[str, Any], unbounded: bool) -> str:
+    """What stands in an array, after how many."""
+    if schema.get("prefixItems"):
+        return f": {', '.join(describe(item) for item in schema['prefixItems'])}"
+    item = schema.get("items")
+    if not isinstance(item, Mapping) or not item:
+        return ""
+    return f" of {describe(item)}" if unbounded else f", each {describe(item)}"
 
 
 _BOUNDS: Final = (
@@ -315,17 +337,23 @@ def invalid_arguments(name: str, issues: Sequence[Issue]) -> Problem:
 
 def _mend(issues: Sequence[Issue]) -> str:
     """What to send instead, argument by argument."""
-    renamed = {issue.expected for issue in issues if issue.code == "unexpected"}
-    wanted = [each for each in issues if each.code != "missing" or quoted(each.path[-1:]) not in renamed]
+    renamed = {quoted(_better(issue)) for issue in issues if issue.code == "unexpected"}
+    wanted = [each for each in issues if each.code != "missing" or quoted(each.path) not in renamed]
     changes = list(dict.fromkeys(filter(None, map(_change, wanted))))
     return f"Call again with {'; '.join(changes)}." if changes else "Correct the arguments and call again."
+
+
+def _better(issue: Issue) -> Path:
+    """The path of the name that was meant by one that does not exist; empty where none is known."""
+    expected = issue.expected or ""
+    return (*issue.path[:-1], expected[1:-1]) if expected.startswith("'") else ()
 
 
 def _change(issue: Issue) -> str | None:
     where = quoted(issue.path) if issue.path else "the arguments"
     if issue.code == "unexpected":
-        better = issue.expected if issue.expected and issue.expected.startswith("'") else None
-        return f"{better} in place of {where}" if better else f"{where} left out"
+        better = _better(issue)
+        return f"{quoted(better)} in place of {where}" if better else f"{where} left out"
     if issue.expected is None:
         return f"{where} given" if issue.code == "missing" else None
     return f"{where} as {issue.expected}"

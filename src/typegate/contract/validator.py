@@ -144,7 +144,9 @@ class Validator:
             yield problems.missing((*path, name), self._words(wanted) if wanted else None, self._word)
         elif "unexpected" in facts:
             for name in facts["unexpected"]:
-                yield problems.unexpected((*path, name), node.get("properties", {}), self._word)
+                given = error.instance if isinstance(error.instance, dict) else {}
+                free = [known for known in node.get("properties", {}) if known not in given]
+                yield problems.unexpected((*path, name), free, self._word)
         elif "context" in facts and any(facts["context"]):
             yield from self._union(error, root, facts["context"], node)
         elif keyword == "propertyNames":
@@ -233,10 +235,20 @@ class Validator:
 
     def _flat(self, schema: Json) -> dict[str, Any]:
         """The schema with the references at its surface followed, enough to describe it."""
+        return self._inlined(schema, 3)
+
+    def _inlined(self, schema: Json, levels: int) -> dict[str, Any]:
         made = self._resolved(schema)
-        for key in ("anyOf", "oneOf"):
+        if not levels:
+            return made
+        for key in ("anyOf", "oneOf", "prefixItems"):
             if key in made:
-                made = {**made, key: [self._resolved(branch) for branch in made[key]]}
+                made = {**made, key: [self._inlined(branch, levels - 1) for branch in made[key]]}
+        if isinstance(made.get("items"), dict):
+            made = {**made, "items": self._inlined(made["items"], levels - 1)}
+        if "properties" in made:
+            members = {name: self._inlined(node, levels - 1) for name, node in made["properties"].items()}
+            made = {**made, "properties": members}
         return made
 
     def _resolved(self, schema: Json) -> dict[str, Any]:
