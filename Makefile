@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-all check format bench bench-quick clean
+.PHONY: help demo test test-all check format bench bench-quick recovery clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ bench: $(STAMP) ## this server beside its peers, in one run (installs them into 
 
 bench-quick: $(STAMP) ## the same in short, for every change
 	@bench/run quick
+
+recovery: $(STAMP) ## how many wrong calls are right after one refusal, beside the peers (build/recovery)
+	@PYTHON=$(abspath $(BIN)/python) scripts/recovery
 
 clean: ## take away what was made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

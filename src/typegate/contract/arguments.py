@@ -372,10 +372,14 @@ def _issue(fault: Fault, tree: Json, judge: Validator) -> Issue:
         said += ", white space around it not counted"
     elif fault.kind in _CODES and fault.kind not in _OWN_WORDS and expected is not None:
         said = f"must be {expected}"
+    elif fault.kind == "url_scheme":
+        scheme = said.removeprefix("must be ")
+        said = f"must have the scheme {scheme}"
+        expected = f"{expected}, with the scheme {scheme}"
     elif said.startswith("must be ") and expected is not None:
         expected = f"{expected}, {said.removeprefix('must be ')}"
-    else:  # what the schema wants is there already, and to say it again would not help
-        expected = None
+    elif expected is not None and not expected.startswith(("a ", "an ")):
+        expected = None  # a mere type is there already, and to say it again would not help
     subject = problems.quoted(path) if path else "the arguments"
     joint = " " if said.startswith(("must ", "is ")) else ": "
     return Issue(path=path, code=code, message=f"{subject}{joint}{said}", expected=expected)
