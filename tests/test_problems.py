@@ -94,9 +94,9 @@ DESCRIPTIONS: list[tuple[Any, str]] = [
     ({"type": "object"}, "object"),
     ({"type": "object", "properties": {}}, "object"),
     ({"type": "object", "properties": {"a": TEXT, "b": TEXT}}, "object with 'a', 'b'"),
-    ({"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["b"]}, "object with 'b'"),
+    ({"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["b"]}, "object with 'b' (string)"),
     ({"type": "string", "pattern": "^a+$"}, "string matching ^a+$"),
-    ({"type": "string", "contentEncoding": "base64"}, "base64 text"),
+    ({"type": "string", "contentEncoding": "base64"}, "base64 text, for example aGVsbG8="),
     ({"type": "string", "format": "our-own"}, "string"),
 ]
 

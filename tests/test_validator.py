@@ -1,5 +1,6 @@
 """What `typegate.contract.validator` promises: a schema judges a value, and says everything that is wrong."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -253,11 +254,12 @@ def test_a_name_that_is_taken_is_not_known_here() -> None:
 
 CAT = table("kind", "lives", "home", kind={"const": "cat"}, lives=COUNT)
 DOG = table("kind", kind={"enum": ["dog", "wolf"]}, name=TEXT)
+COLORS = "one of 'red', 'green' or integer"
 UNIONS: list[tuple[list[Schema], Any, Found]] = [  # branches, a value; what is wrong with it
     ([TEXT, NULL], 5, [mistyped("string", "integer", "a")]),
     ([TEXT, COUNT], [], [mistyped("string or integer", "array", "a")]),
     ([COLOR, NULL], "gren", [(("a",), "enum", "'a' must be one of 'red', 'green'; did you mean 'green'?")]),
-    ([COLOR, COUNT], "gren", [(("a",), "anyOf", "'a' must be one of 'red', 'green' or integer")]),
+    ([COLOR, COUNT], "gren", [(("a",), "anyOf", f"'a' must be {COLORS}; did you mean 'green'?")]),
     ([COUNTS, TEXT], [1, "x"], [mistyped("integer", "string", "a", 1)]),
     ([REFERENCE, NULL], {}, [lacking("field", "a", "name")]),
     ([REFERENCE, NULL], 1, [mistyped("object", "integer", "a")]),
@@ -290,6 +292,58 @@ def test_more_than_one_branch_may_be_too_many() -> None:
     assert found(table(a={"oneOf": [TEXT, {"minLength": 1}]}), {"a": "x"}) == [(("a",), "one_of", text)]
 
 
+ODD: list[tuple[Schema, Any, Found]] = [  # a schema, a value; what is wrong with it
+    (
+        {"unevaluatedItems": False, "prefixItems": [{}]},
+        [1, "hunter2"],
+        [((), "unexpected", "the arguments is not allowed here")],
+    ),
+    ({"properties": {"a": False}}, {"a": 1}, [(("a",), "unexpected", "'a' is not allowed here")]),
+    ({"prefixItems": [{}], "items": False}, [1, 2], [((1,), "unexpected", "'[1]' is not allowed here")]),
+    ({"properties": {"7": COUNT}}, {"7": "x"}, [mistyped("integer", "string", "7")]),
+    ({"additionalProperties": COUNT}, {"07": 1, "7": "x"}, [mistyped("integer", "string", "7")]),
+    (
+        {"maxContains": 1, "contains": COUNT},
+        [1, 2],
+        [((), "too_many", "the arguments holds more than 1 of the items that it must hold")],
+    ),
+    ({"contains": COUNT}, ["a"], [((), "contains", "the arguments lacks an item that it must hold")]),
+    (
+        {"pattern": r"^((a|aa)+)+\1c$"},
+        "a" * 60,
+        [((), "pattern", r"the arguments must match the pattern ^((a|aa)+)+\1c$")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "wanted"), ODD, ids=range(len(ODD)))
+def test_rare_keywords_and_odd_keys_are_told_as_plainly(schema: Schema, value: Any, wanted: Found) -> None:
+    """At the right place, in our words, and without the value."""
+    assert found(schema, value) == wanted
+
+
+MODELS = [
+    table("id", id=COUNT) | {"additionalProperties": False},
+    table("name", name=TEXT) | {"additionalProperties": False},
+    table(limit=COUNT) | {"additionalProperties": False},
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [({"idd": 7}, "id"), ({"nmae": "q"}, "name"), ({"limt": 7}, "limit"), ({"ID": 1}, "id")],
+)
+def test_a_slip_in_a_name_does_not_lead_to_another_form(value: Any, meant: str) -> None:
+    """A form in which nothing must be given is not nearer than the one that has the name."""
+    messages = [issue.message for issue in Validator({"anyOf": MODELS}, "x").issues(value)]
+    assert any(message.endswith(f"did you mean '{meant}'?") for message in messages)
+
+
+def test_there_is_an_end_to_what_is_said() -> None:
+    """A hundred issues of one call are enough."""
+    assert len(Validator({"items": COUNT}, "x").issues(["a"] * 5000)) == 100
+
+
 # --- what is expected ----------------------------------------------------------------------------
 
 TREE = {
@@ -304,14 +358,14 @@ TREE = {
 }
 EXPECTED: list[tuple[tuple[str | int, ...], str | None]] = [
     ((), "object with 'x', 'list', 'union', 'either', 'any'"),
-    (("x",), "object with 'name'"),
+    (("x",), "object with 'name' (string)"),
     (("x", "parent", "parent", "name"), "string"),
-    (("list",), "array of integer"),
+    (("list",), "array: string, then integer any number of times"),
     (("list", 0), "string"),
     (("list", 1), "integer"),
     (("union",), "string or object with 'a'"),
     (("union", "a"), "integer"),
-    (("either",), "null or object with 'name'"),
+    (("either",), "null or object with 'name' (string)"),
     (("either", "parent", "name"), "string"),
     (("any",), None),
     (("other",), None),
@@ -406,3 +460,22 @@ def test_a_pattern_that_looks_around_has_a_bound_too() -> None:
     for value in ({"a": "ba"}, {"b": "a" * 60}):
         assert not judge.is_valid(value)
         assert [issue.code for issue in judge.issues(value)] == ["pattern"]
+
+
+RUNAWAYS = ["^(a+)+$", "^(a|aa)+$", r"^(?=(a+)+$)a", r"^((a|aa)+)+\1c$", "(.*)*=.*="]
+
+
+@pytest.mark.parametrize("pattern", RUNAWAYS)
+def test_no_pattern_runs_away(pattern: str) -> None:
+    """Ten times the text takes no more than a hundred times as long, whatever the pattern is."""
+    judge = Validator({"type": "string", "pattern": pattern}, "x")
+
+    def spent(size: int) -> float:
+        text = "a" * size + "!"
+        began = time.process_time()
+        for _ in range(20):
+            judge.is_valid(text)
+        return time.process_time() - began
+
+    spent(1000)
+    assert spent(10_000) < 100 * max(spent(1000), 1e-4)

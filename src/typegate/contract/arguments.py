@@ -166,23 +166,10 @@ class Strings(msgspec.Struct, frozen=True, kw_only=True):
             lists = any(isinstance(value, list) for value in known.values())
             values = self.reader.read_tree(known) if lists else self.reader.read_strings(known)
         except Unreadable as error:
-            issues += [_as_text(_issue(fault, given, self.judge)) for fault in faults(error)]
+            issues += [_issue(fault, given, self.judge) for fault in faults(error)]
         if issues:
             raise InvalidArguments(list({issue.path: issue for issue in issues}.values()))
         return {**{name: given[name] for name in strangers}, **values}
-
-
-def _as_text(issue: Issue) -> Issue:
-    """An issue of a value that is always a string: null is nothing that could be sent."""
-    message, expected = issue.message, issue.expected
-    return msgspec.structs.replace(
-        issue,
-        message=message.removesuffix(_OR_NULL),
-        expected=expected.removesuffix(_OR_NULL) if expected is not None else None,
-    )
-
-
-_OR_NULL: Final = " or null"
 
 
 def plan_strings(label: str, signature: Signature, required: frozenset[str]) -> Strings:
@@ -364,6 +351,7 @@ def _issue(fault: Fault, tree: Json, judge: Validator) -> Issue:
         return problems.missing(path)
     code = _CODES.get(fault.kind, fault.kind)
     expected = judge.expected(path) if path else None
+    expected = expected and expected.removesuffix(" or null")  # which the listing need not offer
     said = fault.text or "is refused by a rule of the tool"
     if fault.kind in _EXPECTED:
         expected = _EXPECTED[fault.kind]

@@ -99,7 +99,7 @@ def _json_word(value: Json) -> str:
 def describe(schema: Json) -> str:
     """What a schema accepts, in words."""
     if not isinstance(schema, Mapping):
-        return "any value"
+        return "nothing" if schema is False else "any value"
     if "enum" in schema:
         options = schema["enum"]
         return f"one of {_choices(options)}" if len(options) > 1 else _choices(options)
@@ -146,9 +146,10 @@ def _members(schema: Mapping[str, Any]) -> str:
 
 def _items(schema: Mapping[str, Any], unbounded: bool) -> str:
     """What stands in an array, after how many."""
-    if schema.get("prefixItems"):
-        return f": {', '.join(describe(item) for item in schema['prefixItems'])}"
     item = schema.get("items")
+    if schema.get("prefixItems"):
+        rest = f", then {describe(item)} any number of times" if item else ""
+        return f": {', '.join(describe(each) for each in schema['prefixItems'])}{rest}"
     if not isinstance(item, Mapping) or not item:
         return ""
     return f" of {describe(item)}" if unbounded else f", each {describe(item)}"
@@ -167,10 +168,14 @@ _EXCLUSIVE: Final = {"exclusiveMinimum": "more than", "exclusiveMaximum": "less 
 
 
 def _bound(schema: Mapping[str, Any], keywords: tuple[str, ...]) -> Json:
-    found = next((keyword for keyword in keywords if keyword in schema), None)
-    if found is None:
+    """The narrowest of the bounds that are given; an exclusive one is words."""
+    given = [(schema[keyword], keyword in _EXCLUSIVE, keyword) for keyword in keywords if keyword in schema]
+    if not given:
         return None
-    return f"{_EXCLUSIVE[found]} {schema[found]}" if found in _EXCLUSIVE else schema[found]
+    narrowest = max if keywords[0].startswith("min") else min
+    value = narrowest(entry[0] for entry in given)
+    exclusive = next((keyword for bound, is_out, keyword in given if is_out and bound == value), None)
+    return f"{_EXCLUSIVE[exclusive]} {value}" if exclusive else value
 
 
 def _range(low: Json, high: Json, counted: str) -> str:
@@ -305,6 +310,7 @@ _RULES: Final[dict[str, tuple[str, Callable[[Json, Json], str]]]] = {
     "maxProperties": ("too_many", _count("at most", "entry")),
     "uniqueItems": ("unique", _fixed("must not hold the same item twice")),
     "contains": ("contains", _fixed("lacks an item that it must hold")),
+    "maxContains": ("too_many", lambda fact, value: f"holds more than {fact} of the items that it must hold"),
     "contentEncoding": ("format", _fixed("must be base64 text")),
     "not": ("not", _fixed("has a form that is not allowed")),
     "oneOf": ("one_of", _fixed("fits more than one of the forms, of which it must fit exactly one")),

@@ -86,8 +86,10 @@ class Mender:
         return made
 
     def _is_left_out(self, parts: list[Schema], name: str, inside: list[Json]) -> bool:
+        """Whether a null stands for a member that is known, may be left out, and is never null."""
+        known = any(name in part.get("properties", {}) for part in parts)
         needed = any(name in part.get("required", ()) for part in parts)
-        return self._nulls and not needed and bool(inside) and "null" not in self._admitted(inside)
+        return self._nulls and known and not needed and "null" not in self._admitted(inside)
 
     def _decoded(self, schemas: Sequence[Json], text: str, depth: int) -> Json:
         """What a text says, where nothing but that can be meant; else `None`."""

@@ -6,6 +6,7 @@ Python types are wider than the specification's. Patterns run in linear time; on
 takes a bounded number of steps, and a text for which these are too few does not match.
 """
 
+import datetime
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
@@ -24,17 +25,32 @@ __all__ = ["Validator", "accepts", "check_bounds"]
 
 _DATE_TIME: Final = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
-    r"[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?"
+    r"[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?",
+    re.ASCII,
 ).fullmatch
 _TIME: Final = re.compile(
-    r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?"
+    r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?",
+    re.ASCII,
 ).fullmatch
 
 _DURATION: Final = re.compile(
-    r"[-+]?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:[.,]\d{1,9})?S)?)?"
+    r"[-+]?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:[.,]\d{1,9})?S)?)?",
+    re.ASCII,
 ).fullmatch
 
+_DATE: Final = re.compile(r"(?!0000)\d{4}-\d{2}-\d{2}", re.ASCII).fullmatch
+
+
+def _is_date(text: str) -> bool:
+    """A day of the calendar that Python knows: from year 1 on."""
+    try:
+        return _DATE(text) is not None and datetime.date.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
 _FORMATS: Final = {
+    "date": _is_date,
     "date-time": lambda text: _DATE_TIME(text) is not None,  # RFC 3339, the zone optional as in Python
     "time": lambda text: _TIME(text) is not None,
     "duration": lambda text: _DURATION(text) is not None,  # ISO 8601, with a sign and fractions of seconds
@@ -142,6 +158,8 @@ class Validator:
             name = facts["property"]
             wanted = node.get("properties", {}).get(name)
             yield problems.missing((*path, name), self._words(wanted) if wanted else None, self._word)
+        elif keyword in ("unevaluatedItems", "falseSchema"):
+            yield self._violated("false", path, None, False, None)
         elif "unexpected" in facts:
             for name in facts["unexpected"]:
                 given = error.instance if isinstance(error.instance, dict) else {}
@@ -157,8 +175,11 @@ class Validator:
             names = self._resolved(node.get(keyword, node))
             issue = self._violated(inner.kind.name, path, _fact(inner), names, inner.instance)
             yield self._about_keys(issue, path)
+        elif keyword == "contains" and "maxContains" in node and self._holds_some(node, error.instance):
+            yield self._violated("maxContains", path, node["maxContains"], node, error.instance)
         else:
-            yield self._violated(keyword, path, _fact(error), node, error.instance)
+            fact = node["pattern"] if keyword == "pattern" and "pattern" in node else _fact(error)
+            yield self._violated(keyword, path, fact, node, error.instance)
 
     def _union(
         self, error: ValidationError, root: Json, branches: Sequence[Sequence[ValidationError]], node: Json
@@ -212,6 +233,11 @@ class Validator:
                     saved += 0.5
         return tags, len(branch) - saved
 
+    def _holds_some(self, node: dict[str, Any], value: Json) -> bool:
+        """Whether an array holds one of what it must hold, so that it can only hold too many."""
+        wanted = {key: item for key, item in node.items() if key == "contains"}
+        return accepts({**wanted, "$defs": self.schema.get("$defs", {})}, value)
+
     def _violated(self, keyword: str, path: Path, fact: Json, schema: Json, value: Json) -> Issue:
         return problems.violated(keyword, path, fact, self._words(schema), value, self._whole)
 
@@ -227,10 +253,10 @@ class Validator:
         """The schema that holds the keyword at the end of *schema_path*."""
         node: Any = self.schema
         for step in schema_path[:-1]:
-            try:
-                node = node[step]
-            except (KeyError, IndexError, TypeError):
+            key = _key(node, step)
+            if key is None or (isinstance(node, list) and int(key) >= len(node)):
                 return {}
+            node = node[key]
         return node if isinstance(node, dict) else {}
 
     def _flat(self, schema: Json) -> dict[str, Any]:
@@ -253,8 +279,11 @@ class Validator:
 
     def _resolved(self, schema: Json) -> dict[str, Any]:
         reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if reference == "#":
+            return self.schema
         if isinstance(reference, str) and reference.startswith("#/"):
-            return self._node([*reference[2:].split("/"), ""])
+            steps = (step.replace("~1", "/").replace("~0", "~") for step in reference[2:].split("/"))
+            return self._node([*steps, ""])
         return schema if isinstance(schema, dict) else {}
 
 
@@ -312,6 +341,8 @@ def _reason(error: Exception) -> str:
 
 def _types(schema: dict[str, Any]) -> list[str]:
     kind = schema.get("type", [])
+    if not kind and ("enum" in schema or "const" in schema):
+        kind = [problems.type_name(option) for option in schema.get("enum", [schema.get("const")])]
     return [kind] if isinstance(kind, str) else list(kind)
 
 
@@ -337,7 +368,8 @@ def _key(node: Any, step: str | int | None) -> str | int | None:
     if not isinstance(node, dict):
         return step if isinstance(node, list) and isinstance(step, int) else None
     if isinstance(step, int):
-        return next((key for key in node if key.lstrip("+").isdecimal() and int(key) == step), None)
+        same = (key for key in node if key.lstrip("+").isdecimal() and int(key) == step)
+        return str(step) if str(step) in node else next(same, None)
     return step if step in node else None
 
 
