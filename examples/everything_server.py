@@ -303,7 +303,7 @@ CONTACT_SCHEMA = {
 }
 
 
-@server.tool(annotations=READS, schema=CONTACT_SCHEMA)
+@server.tool(annotations=READS, schema=CONTACT_SCHEMA)  # typegate: ignore[TG102, TG404, TG406]
 def json_schema_2020_12_tool(
     name: str | None = None,
     address: Address | None = None,

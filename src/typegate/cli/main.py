@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from typegate.cli.check import check
+from typegate.cli.probe import probe
 from typegate.cli.run import run
 from typegate.errors import ConfigurationError
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS: Final[tuple[Callable[..., Any], ...]] = (run,)
+COMMANDS: Final[tuple[Callable[..., Any], ...]] = (run, check, probe)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
