@@ -28,7 +28,7 @@ ROOMS = (
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
     ("typegate.contract", "generator hints adapter arguments results"),
     ("typegate.guards", "calls access"),
-    ("typegate.server", "bus components context registry failures handlers"),
+    ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner stdio memory"),
     ("typegate", "app __init__"),
     ("typegate.cli", "target run main"),
@@ -82,6 +82,7 @@ ANY_EDGE = {
     "typegate.contract.validator",
     "typegate.server.components",
     "typegate.server.handlers",
+    "typegate.server.options",
 }
 """Where JSON, type hints and the values of authors are handled as such."""
 ANY_INSIDE = 12  # per 1,000 lines of code, in all modules but those
