@@ -268,6 +268,14 @@ NO_FUNCTION: list[tuple[Callable[[MCPServer], Any], str]] = [  # what was writte
     (lambda server: server.prompt("find"), "prompt takes keyword options: @server.prompt(name=...)"),
     (lambda server: server.prompt()(5), "prompt takes keyword options: @server.prompt(name=...)"),
     (lambda server: tool("find"), "tool takes keyword options: @typegate.tool(name=...)"),
+    (
+        lambda server: tool(server.add_tool),
+        "a bound or built-in method cannot be marked; register it: server.",
+    ),
+    (
+        lambda server: tool(print),
+        "a bound or built-in method cannot be marked; register it: server.add_tool(",
+    ),
     (lambda server: tool(name="find")(5), "tool takes keyword options: @typegate.tool(name=...)"),
     (
         lambda server: server.resource(find),

@@ -332,6 +332,10 @@ def no_table(**options: Unpack[int]) -> None:  # type: ignore[misc]
     """Unpack a number."""
 
 
+def marked(size: NotRequired[int]) -> None:  # type: ignore[valid-type]
+    """Have a mark where none belongs."""
+
+
 def generic(**options: Unpack[Generic1[int]]) -> None:
     """Unpack one of numbers."""
 
@@ -341,6 +345,10 @@ def generic(**options: Unpack[Generic1[int]]) -> None:
     [
         (twice, "'twice' takes 'size' twice: as a parameter and in **options"),
         (no_table, "'no_table': **options unpacks what is no plain TypedDict; define one with the keys"),
+        (
+            marked,
+            "'marked': the hint of 'size' is marked like a key of a TypedDict; what may be left out has",
+        ),
         (generic, "'generic': **options unpacks what is no plain TypedDict; define one with the keys"),
     ],
 )

@@ -35,7 +35,6 @@ from typegate.server.components import (
 from typegate.server.context import Context
 from typegate.server.handlers import Service, dispatcher
 from typegate.server.options import (
-    Lifespan,
     OnDuplicate,
     Options,
     check_function,
@@ -67,6 +66,7 @@ __all__ = ["MCPServer", "tool"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Plan)
+Lifespan = Callable[["MCPServer"], AbstractAsyncContextManager[Any]]
 
 MARK: Final = "__typegate_tool__"
 
@@ -538,7 +538,12 @@ def tool(function: Any = None, /, **options: Any) -> Any:
         check_function(
             getattr(method, "__func__", method), "tool takes keyword options: @typegate.tool(name=...)"
         )
-        setattr(method, MARK, made)
+        try:
+            setattr(method, MARK, made)
+        except AttributeError:
+            raise RegistrationError(
+                "a bound or built-in method cannot be marked; register it: server.add_tool(obj.method)"
+            ) from None
         return method
 
     return mark if function is None else mark(function)

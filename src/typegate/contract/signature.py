@@ -246,7 +246,13 @@ class _Hints:
         """The annotation of *name* with every string in it resolved."""
         if annotation is EMPTY:
             return EMPTY
-        return self._resolved(name, types.SimpleNamespace(__annotations__={name: annotation}))[name]
+        hint = self._resolved(name, types.SimpleNamespace(__annotations__={name: annotation}))[name]
+        if get_origin(hint) in _MARKS:
+            raise RegistrationError(
+                f"'{self._label}': the hint of '{name}' is marked like a key of a TypedDict; what may be "
+                f"left out has a default"
+            )
+        return hint
 
     def inside(self, name: str, table: Any) -> dict[str, Any]:
         """The annotations of the keys of a TypedDict, which *name* unpacks; `NotRequired` where they are."""

@@ -20,7 +20,6 @@ from typegate.errors import ConfigurationError, InvalidResult, RegistrationError
 from typegate.types import Annotations, Icon, Json, Principal, PromptArgument, ToolAnnotations
 
 __all__ = [
-    "Lifespan",
     "OnDuplicate",
     "Options",
     "RunOptions",
@@ -34,7 +33,6 @@ __all__ = [
 ]
 
 Keep = Callable[[Any], Any]
-Lifespan = Callable[..., AbstractAsyncContextManager[Any]]
 OnDuplicate = Literal["warn", "error", "replace", "ignore"]
 Target = Literal["tool", "resource", "template", "prompt"]
 
@@ -73,7 +71,7 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     website_url: str | None = None
     icons: tuple[Icon, ...] = ()
     instructions: str | None = None
-    lifespan: Lifespan | None = None
+    lifespan: Callable[..., AbstractAsyncContextManager[Any]] | None = None
     on_missing_scope: Literal["hide"]
     gate: Gate
     schema_style: SchemaStyle
