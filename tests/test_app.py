@@ -10,6 +10,7 @@ import pytest
 from typegate import (
     ConfigurationError,
     Context,
+    Gate,
     Icon,
     MCPServer,
     RegistrationError,
@@ -56,15 +57,12 @@ def texts(server: MCPServer, *names: str) -> list[str]:
 
 # --- the server ----------------------------------------------------------------------------------
 
-BAD_OPTIONS = [  # options that cannot work, what is said
-    ({"page_size": 0}, "page_size must be at least 1"),
-    ({"page_size": -1}, "page_size must be at least 1"),
-    ({"threads": 0}, "threads must be at least 1"),
-    ({"schema_style": "tiny"}, "schema_style= must be 'compact' or 'inline' or 'pydantic'"),
-    ({"on_duplicate": "keep"}, "on_duplicate= must be 'warn' or 'error' or 'replace' or 'ignore'"),
-    ({"on_missing_scope": "challenge"}, "on_missing_scope= must be 'hide'"),
-    ({"gate": None}, "gate= takes a Gate(...)"),
-    ({"gate": {"unknown": "ignore"}}, "gate= takes a Gate(...)"),
+BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [  # options that cannot work, what is said
+    ({"name": 3}, "name= takes a str that is not empty, not 3"),
+    ({"page_size": 0}, "page_size= takes an integer of at least 1, or None for all in one page, not 0"),
+    ({"lifespan": 3}, "lifespan= takes a function that gives an async context manager, not 3"),
+    ({"gate": None}, "gate= takes a Gate(...), not None"),
+    ({"audit": 1}, "audit= is not part of this version of typegate; leave it out"),
 ]
 
 
@@ -72,8 +70,8 @@ BAD_OPTIONS = [  # options that cannot work, what is said
 def test_a_server_option_that_cannot_work_is_refused(options: dict[str, Any], said: str) -> None:
     """At once, with the name of the option and what it takes."""
     with pytest.raises(ConfigurationError) as refused:
-        MCPServer("x", **options)
-    assert str(refused.value).startswith(said)
+        MCPServer(**{"name": "x", **options})
+    assert str(refused.value) == said
 
 
 GOOD_OPTIONS: list[dict[str, Any]] = [
@@ -172,25 +170,37 @@ def test_an_option_of_another_kind_is_refused(verb: str, option: str) -> None:
     assert not any(map(len, (catalogue.tools, catalogue.resources, catalogue.templates, catalogue.prompts)))
 
 
-TEXTS = [
-    *((verb, option) for verb in REGISTER for option in ("scopes", "tags", "icons")),
-    *((verb, "unsafe") for verb in ("resource", "template")),
-]
-
-
-@pytest.mark.parametrize(("verb", "option"), TEXTS)
-def test_a_text_is_no_list(verb: str, option: str) -> None:
-    """`scopes="admin"` would be five scopes of one letter; the text shows what was meant."""
-    with pytest.raises(ConfigurationError, match=rf"^{option}= takes a list: {option}=\['admin'\]$"):
-        REGISTER[verb](MCPServer("x"), **{option: "admin"})
+@pytest.mark.parametrize("verb", REGISTER)
+def test_an_option_of_the_wrong_kind_is_refused(verb: str) -> None:
+    """Whichever verb was told; nothing is registered, and the other components stay listed."""
+    server = MCPServer("x")
+    for option, value in (("scopes", "admin"), ("title", 3), ("meta", {"x": object()}), ("icons", "abc")):
+        with pytest.raises(RegistrationError, match=rf"^{option}= takes a "):
+            REGISTER[verb](server, **{option: value})
+    server.add_tool("other", find)
+    assert [each.name for each in ask(server, lambda client: client.list_tools())] == ["other"]
 
 
 @pytest.mark.parametrize("verb", TOOLS)
 def test_a_gate_of_a_tool_is_a_gate(verb: str) -> None:
     """`None` leaves it to the server."""
-    with pytest.raises(ConfigurationError, match=r"^gate= takes a Gate\(\.\.\.\)$"):
+    with pytest.raises(RegistrationError, match=r"^gate= takes a Gate\(\.\.\.\), not a value of type dict$"):
         REGISTER[verb](MCPServer("x"), gate={"unknown": "ignore"})
     REGISTER[verb](MCPServer("x"), gate=None)
+
+
+def test_scopes_that_can_be_read_once_are_kept() -> None:
+    """A mark is read when it is made, and its tools are made later."""
+
+    class Shop:
+        @tool(scopes=(each for each in ["admin"]))
+        def close(self) -> str:
+            return "closed"
+
+    server = MCPServer("x")
+    server.add_tools(Shop())
+    assert [plan.options.scopes for plan in server.catalogue.tools] == [{"admin"}]
+    assert ask(server, lambda client: client.list_tools()) == []
 
 
 def test_hints_may_name_what_is_local_to_the_decorator() -> None:
@@ -217,10 +227,16 @@ def test_hints_may_name_what_is_local_to_the_decorator() -> None:
     server.prompt(show)
     server.prompt(name="called")(show)
     server.resource("a://b")(show)
+    server.prompt(explain)
+
+    @server.completion(explain, "topic")
+    def suggest(typed: str, here: "Alias") -> list[str]:  # type: ignore[valid-type]
+        return []
+
     trunk.include(server)
     for found in (server.catalogue, trunk.catalogue):
-        plans = [*found.tools, *found.prompts, *found.resources]
-        assert [plan.callback.injected for plan in plans] == [("here",)] * 7
+        plans = [*found.tools, *list(found.prompts)[:2], *found.resources, *found.completions]
+        assert [plan.callback.injected for plan in plans] == [("here",)] * 8
 
 
 # --- tools ---------------------------------------------------------------------------------------
@@ -244,6 +260,46 @@ def test_a_tool_without_its_function_is_refused(given: Any) -> None:
         MCPServer("x").add_tool(*given)
     with pytest.raises(RegistrationError, match=r"^tool takes keyword options: @server\.tool\(name="):
         MCPServer("x").tool(given[0])
+
+
+NO_FUNCTION: list[tuple[Callable[[MCPServer], Any], str]] = [  # what was written, how it is written
+    (lambda server: server.tool("find"), "tool takes keyword options: @server.tool(name=...)"),
+    (lambda server: server.tool()(5), "tool takes keyword options: @server.tool(name=...)"),
+    (lambda server: server.prompt("find"), "prompt takes keyword options: @server.prompt(name=...)"),
+    (lambda server: server.prompt()(5), "prompt takes keyword options: @server.prompt(name=...)"),
+    (lambda server: tool("find"), "tool takes keyword options: @typegate.tool(name=...)"),
+    (
+        lambda server: tool(server.add_tool),
+        "a bound or built-in method cannot be marked; register it: server.",
+    ),
+    (
+        lambda server: tool(print),
+        "a bound or built-in method cannot be marked; register it: server.add_tool(",
+    ),
+    (lambda server: tool(name="find")(5), "tool takes keyword options: @typegate.tool(name=...)"),
+    (
+        lambda server: server.resource(find),
+        "resource takes its URI first: @server.resource('config://limits')",
+    ),
+    (
+        lambda server: server.resource("a://b")(5),
+        "resource is a decorator: @server.resource('config://limits')",
+    ),
+    (
+        lambda server: server.prompt(explain) and server.completion(explain, "topic")(5),
+        "completion is a decorator: @server.completion(target, argument)",
+    ),
+    (lambda server: server.include(5), "include takes a server and a str: server.include(other, prefix="),
+    (lambda server: server.include(server, 5), "include takes a server and a str: server.include(other, "),
+]
+
+
+@pytest.mark.parametrize(("write", "said"), NO_FUNCTION)
+def test_a_decorator_that_is_written_wrongly_says_how(write: Any, said: str) -> None:
+    """At once: nothing is left out without a word."""
+    with pytest.raises(RegistrationError) as refused:
+        write(MCPServer("x"))
+    assert str(refused.value).startswith(said)
 
 
 def test_a_tool_that_is_not_there_cannot_be_removed() -> None:
@@ -284,6 +340,23 @@ def test_inherited_methods_are_tools_too() -> None:
     assert tools(server) == ["zebra", "ant", "own"]
     assert texts(server, *tools(server)) == ["zebra of base", "ant of derived", "found"]
     assert [plan.listed.title for plan in server.catalogue.tools] == [None, "Derived", None]
+
+
+class Without(Base):
+    """One inherited tool less; another is written again without a mark."""
+
+    zebra: Any = None
+
+    def ant(self) -> str:
+        return "ant without a mark"
+
+
+def test_an_inherited_method_can_be_taken_away() -> None:
+    """With `None` in its place; one that is only written again stays a tool."""
+    server = MCPServer("x")
+    server.add_tools(Without())
+    assert tools(server) == ["ant"]
+    assert texts(server, "ant") == ["ant without a mark"]
 
 
 class Broken:
@@ -327,9 +400,9 @@ def test_a_resource_has_a_URI(uri: str) -> None:
 
 @pytest.mark.parametrize("uri", NO_URIS, ids=ascii)
 def test_what_is_no_URI_is_refused(uri: str) -> None:
-    """The text shows it, and one that would do."""
+    """On the line of the decorator; the text shows it, and one that would do."""
     with pytest.raises(RegistrationError) as refused:
-        MCPServer("x").resource(uri)(find)
+        MCPServer("x").resource(uri)
     assert str(refused.value) == f"resource '{uri}' needs a URI with a scheme, such as 'config://limits'"
 
 
@@ -393,6 +466,126 @@ def test_what_is_not_there_cannot_be_completed(target: Any, argument: str, said:
     assert str(refused.value) == said
 
 
+DUPLICATES = [("warn", "first"), ("ignore", "first"), ("replace", "second")]
+
+
+def completed(server: MCPServer, *refs: dict[str, str], argument: str = "topic") -> list[list[str]]:
+    """What is suggested for the argument of each of these."""
+
+    async def work(client: Any) -> list[list[str]]:
+        return [await client.complete(ref, argument, "") for ref in refs]
+
+    return list(ask(server, work))
+
+
+@pytest.mark.parametrize(("on_duplicate", "stays"), DUPLICATES)
+def test_an_argument_that_is_completed_twice(
+    on_duplicate: Any, stays: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Is completed as `on_duplicate` says, like everything that has a name."""
+    server = MCPServer("x", on_duplicate=on_duplicate)
+    server.prompt(explain)
+    server.completion(explain, "topic")(lambda typed: ["first"])
+    server.completion(explain, "topic")(lambda typed: ["second"])
+    assert completed(server, PROMPT) == [[stays]]
+    assert ("completion of 'topic' of prompt 'explain' is registered" in caplog.text) is (
+        on_duplicate == "warn"
+    )
+
+
+def test_an_argument_must_not_be_completed_twice() -> None:
+    """Where the author says so."""
+    server = MCPServer("x", on_duplicate="error")
+    server.prompt(explain)
+    server.completion(explain, "topic")(lambda typed: [])
+    with pytest.raises(
+        RegistrationError, match=r"^the completion of 'topic' of prompt 'explain' is registered"
+    ):
+        server.completion(explain, "topic")(lambda typed: [])
+
+
+def test_the_completion_goes_with_what_it_completes() -> None:
+    """It does not suggest values for another prompt of the same name."""
+    server = MCPServer("x", on_duplicate="replace")
+    server.prompt(explain)
+    server.completion(explain, "topic")(lambda typed: ["first"])
+    server.prompt(name="explain")(lambda topic: topic)
+    assert len(server.catalogue.completions) == 0
+
+
+@pytest.mark.parametrize("injected", [False, True])
+def test_what_a_completion_may_say_is_announced(injected: bool) -> None:
+    """It can log as well as anything else that asks for the context."""
+
+    def suggest(typed: str, here: Context) -> list[str]:
+        return []
+
+    server = MCPServer("x")
+    server.prompt(explain)
+    server.completion(explain, "topic")(suggest if injected else lambda typed: [])
+    answer = ask(server, lambda client: client.request("server/discover"))
+    assert ("logging" in answer["capabilities"]) is injected
+
+
+# --- composition ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("on_duplicate", "stays"), DUPLICATES)
+def test_what_is_included_brings_its_own_completions(on_duplicate: Any, stays: str) -> None:
+    """What stays keeps its own, and one that it never had is not given to it."""
+
+    def server(name: str, *arguments: str) -> MCPServer:
+        made = MCPServer(name, on_duplicate=on_duplicate)
+        made.prompt(name="explain")(lambda topic, tone="": topic)
+        made.resource("a://{topic}{?tone}", name="show")(lambda topic, tone="": topic)
+        for target in ("explain", "a://{topic}{?tone}"):
+            for argument in arguments:
+                made.completion(target, argument)(lambda typed: [name])
+        return made
+
+    trunk = server("first", "topic")
+    trunk.include(server("second", "topic", "tone"))
+    refs = (PROMPT, {"type": "ref/resource", "uri": "a://{topic}{?tone}"})
+    assert completed(trunk, *refs) == [[stays]] * 2
+    assert completed(trunk, *refs, argument="tone") == [[stays] if stays == "second" else []] * 2
+
+
+@pytest.mark.parametrize("on_duplicate", ["warn", "ignore", "replace"])
+def test_a_server_may_include_itself(on_duplicate: Any) -> None:
+    """Under a prefix everything is there twice."""
+    server = MCPServer("x", on_duplicate=on_duplicate)
+    server.tool(find)
+    server.prompt(explain)
+    server.resource("a://{topic}")(show_topic)
+    server.completion(explain, "topic")(lambda typed: ["prompt"])
+    server.completion(show_topic, "topic")(lambda typed: ["template"])
+    server.include(server, "b.")
+    assert tools(server) == ["find", "b.find"]
+    found = completed(server, PROMPT, {"type": "ref/prompt", "name": "b.explain"}, TEMPLATE)
+    assert found == [["prompt"], ["prompt"], ["template"]]
+
+
+GATES = [  # of the tool, of its server, of the server that includes it; what then holds
+    ({}, {}, {}, ("forbid", "containers")),
+    ({}, {"unknown": "ignore"}, {}, ("ignore", "containers")),
+    ({}, {}, {"unknown": "ignore"}, ("ignore", "containers")),
+    ({}, {"unknown": "forbid"}, {"unknown": "ignore", "repair": "none"}, ("forbid", "none")),
+    ({"unknown": "ignore"}, {"unknown": "forbid", "repair": "all"}, {"repair": "none"}, ("ignore", "all")),
+]
+
+
+@pytest.mark.parametrize(("own", "inner", "outer", "holds"), GATES)
+def test_the_gate_of_what_is_included(own: Any, inner: Any, outer: Any, holds: tuple[str, str]) -> None:
+    """The tool's own is laid over that of its server, and that over the one that includes it."""
+    server, between = MCPServer("inner", gate=Gate(**inner)), MCPServer("between")
+    trunk = MCPServer("trunk", gate=Gate(**outer))
+    server.tool(gate=Gate(**own))(find)
+    between.include(server)
+    trunk.include(between)
+    (plan,) = trunk.catalogue.tools
+    assert (plan.gate.unknown, plan.gate.repair) == holds
+
+
 # --- changes and serving -------------------------------------------------------------------------
 
 CHANGES: list[tuple[Callable[[MCPServer], Any], list[str]]] = [
@@ -448,10 +641,29 @@ def test_the_lifespan_is_open_while_the_server_runs() -> None:
     assert seen == [server, "called", "closed"]
 
 
+@pytest.mark.parametrize("gives", [None, contextlib.nullcontext, contextlib.contextmanager(iter)])
+def test_a_lifespan_that_gives_something_else_is_told(gives: Any) -> None:
+    """In words, when the server starts: only then it is seen."""
+
+    def lifespan(server: MCPServer) -> Any:
+        return gives and gives([None])
+
+    server = MCPServer("x", lifespan=lifespan)
+    server.add_tool(find)
+    if gives is contextlib.nullcontext:
+        assert texts(server, "find") == ["found"]
+        return
+    with pytest.raises(
+        ConfigurationError, match=r"^lifespan= gave a value of type .* no async context manager;"
+    ):
+        texts(server, "find")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"transport": "sse"}, "transport 'sse' is not part of this version; use 'stdio'"),
+        ({"grace": "5"}, "grace= takes a number of seconds, not '5'"),
         ({"port": 8000}, "port= is no option of run() in this version of typegate"),
     ],
 )

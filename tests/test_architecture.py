@@ -28,7 +28,7 @@ ROOMS = (
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
     ("typegate.contract", "generator hints adapter arguments results"),
     ("typegate.guards", "calls access"),
-    ("typegate.server", "bus components context registry failures handlers"),
+    ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner watchdog stdio memory"),
     ("typegate", "app __init__"),
     ("typegate.check", "findings words evidence subjects schemas texts failures effects clients servers"),
@@ -86,6 +86,7 @@ ANY_EDGE = {
     "typegate.contract.validator",
     "typegate.server.components",
     "typegate.server.handlers",
+    "typegate.server.options",
 }
 """Where JSON, type hints and the values of authors are handled as such."""
 ANY_INSIDE = 12  # per 1,000 lines of code, in all modules but those

@@ -1,17 +1,17 @@
 """What `typegate.server.components` promises: a function is read once, and its plan says all there is."""
 
 import functools
-from typing import Annotated, Any
+from typing import Annotated, Any, Required
 
 import pytest
 from pydantic import Field
+from typing_extensions import TypedDict, Unpack
 
 from typegate import Annotations, Icon, PromptArgument, ToolAnnotations
 from typegate.contract.gate import DEFAULT_GATE, Gate
-from typegate.errors import RegistrationError
+from typegate.errors import InvalidArguments, RegistrationError
 from typegate.server.components import (
     Callback,
-    Options,
     Shared,
     plan_completion,
     plan_prompt,
@@ -19,6 +19,7 @@ from typegate.server.components import (
     plan_template,
     plan_tool,
 )
+from typegate.server.options import Options
 from typegate.types import Prompt, Resource, ResourceTemplate
 
 
@@ -112,9 +113,15 @@ def mixed(order_id: str, limit: int, /, here: Here, there: Here | None = None) -
     """All ways to take a value."""
 
 
+def strictly(here: Here, order_id: str, limit: int = 3, /) -> list[Any]:
+    """Take all by position."""
+    return [here, order_id, limit]
+
+
 CALLBACKS = [  # a function; injected, positional, is_async
     (find, ((), (), False)),
     (mixed, (("here", "there"), ("order_id", "limit"), False)),
+    (strictly, (("here",), ("here", "order_id", "limit"), False)),
     (Orders().method, (("here",), (), False)),
     (Orders().later, ((), (), True)),
     (Orders(), ((), (), True)),
@@ -127,6 +134,17 @@ def test_a_plan_knows_how_its_function_is_called(function: Any, expected: Any) -
     callback = tool(function, name="other").callback
     assert callback.function == function
     assert (callback.injected, callback.positional, callback.is_async) == expected
+
+
+@pytest.mark.parametrize("kind", ["tool", "template", "prompt"])
+def test_every_kind_passes_by_position_what_must_be(kind: str) -> None:
+    """What is injected too, in the order of the function."""
+    plan, here = made(kind, strictly), Here()
+    given = {"order_id": "7"}
+    values = plan.arguments.bind(given, bytes)[0] if kind == "tool" else plan.strings.bind(given)
+    assert plan.callback({"here": here, **values}) == [here, "7", 3]
+    completion = plan_completion(lambda typed, others, /: [typed, others], SHARED)
+    assert completion.callback({"others": {}, "typed": "a"}) == ["a", {}]
 
 
 @pytest.mark.parametrize("inline", [False, True])
@@ -208,21 +226,6 @@ def test_what_has_no_name_of_its_own_needs_one(kind: str) -> None:
     assert made(kind, function, name="other").listed.name == "other"
 
 
-WRONG_KIND = [
-    ("tool", Annotations(priority=1.0), "ToolAnnotations"),
-    ("tool", {"readOnlyHint": True}, "ToolAnnotations"),
-    ("resource", ToolAnnotations(title="x"), "Annotations"),
-    ("template", ToolAnnotations(title="x"), "Annotations"),
-]
-
-
-@pytest.mark.parametrize(("kind", "annotations", "wanted"), WRONG_KIND)
-def test_annotations_of_another_kind_are_refused(kind: str, annotations: Any, wanted: str) -> None:
-    """The text names the component and the class."""
-    with pytest.raises(RegistrationError, match=rf"^annotations= of 'other' must be {wanted}\(\.\.\.\)$"):
-        made(kind, name="other", annotations=annotations)
-
-
 @every_kind
 def test_hints_may_name_what_is_local_to_the_decorator(kind: str) -> None:
     """The names of its frame come with the options."""
@@ -294,6 +297,53 @@ def test_a_tool_publishes_what_it_judges() -> None:
     assert tool(structured_output=False).listed.output_schema is None
 
 
+class Filters(TypedDict, total=False):
+    """What to look for."""
+
+    status: Required[Annotated[str, Field(min_length=2)]]
+    limit: Annotated[int, Field(alias="max")]
+    note: str | None
+
+
+def choose(shelf: str, /, **filters: Unpack[Filters]) -> dict[str, Any]:
+    """Take the keys of a table."""
+    return {"shelf": shelf, **filters}
+
+
+CHOSEN: list[tuple[dict[str, Any], dict[str, Any]]] = [  # what is sent, what the function then has
+    ({"shelf": "a", "status": "open"}, {"shelf": "a", "status": "open"}),
+    (
+        {"shelf": "a", "status": "open", "max": 5, "note": None},
+        {"shelf": "a", "status": "open", "limit": 5, "note": None},
+    ),
+]
+
+
+@pytest.mark.parametrize(("sent", "given"), CHOSEN)
+def test_the_keys_of_a_TypedDict_are_arguments(sent: dict[str, Any], given: dict[str, Any]) -> None:
+    """A key that may be missing is missing in the call when it was not sent."""
+    plan = tool(choose)
+    assert plan.callback(plan.arguments.bind(sent, lambda: b"")[0]) == given
+    strings = prompt(choose).strings.bind({key: value for key, value in sent.items() if key != "note"})
+    assert strings.items() <= given.items()
+
+
+def test_the_keys_of_a_TypedDict_are_published_and_judged() -> None:
+    """As if they were parameters; no other names are taken."""
+    plan = tool(choose)
+    schema = plan.listed.input_schema
+    assert list(schema["properties"]) == ["shelf", "status", "max", "note"]
+    assert (schema["required"], schema["additionalProperties"]) == (["shelf", "status"], False)
+    with pytest.raises(InvalidArguments) as refused:
+        plan.arguments.bind({"shelf": "a", "status": "x", "limit": 1}, lambda: b"{}")
+    assert {(issue.path, issue.code) for issue in refused.value.issues} == {
+        (("status",), "too_short"),
+        (("limit",), "unexpected"),
+    }
+    listed = [(each.name, each.required) for each in prompt(choose).listed.arguments]
+    assert listed == [("shelf", True), ("status", True), ("max", False), ("note", False)]
+
+
 # --- resources -----------------------------------------------------------------------------------
 
 
@@ -312,12 +362,18 @@ def renamed(number: Annotated[int, Field(alias="order-id")]) -> None:
     """Take what travels under another name."""
 
 
+def paged(page: int = Field(1), *, size: Annotated[int, Field(default=10)]) -> None:
+    """Have the defaults in fields."""
+
+
 FITS = [  # a function, a URI of it; a URI that is read, and the values that the function gets
     (find, "a://{order_id}", "a://7", {"order_id": "7", "limit": 3}),
     (find, "a://{order_id}{?limit}", "a://7?limit=5", {"order_id": "7", "limit": 5}),
     (find, "a://{order_id}{?limit}", "a://7", {"order_id": "7", "limit": 3}),
     (everything, "a://{x}/{y}", "a://1/2", {"x": "1", "y": "2"}),
     (show, "a://{order_id}", "a://7", {"order_id": "7"}),
+    (paged, "a://list{?page,size}", "a://list", {"page": 1, "size": 10}),
+    (paged, "a://list{?page}", "a://list?page=2", {"page": 2, "size": 10}),
 ]
 
 
@@ -366,6 +422,9 @@ def defaults(
     d: str = Field(alias="4"),
     e: str | None = None,
     f: str | None = Field(min_length=1),
+    *,
+    g: Annotated[int, Field(default=1)],
+    h: Annotated[list[int], Field(default_factory=list)],
 ) -> None:
     """Have defaults in several places."""
 
@@ -374,18 +433,18 @@ def test_an_argument_with_a_default_is_not_required() -> None:
     """Wherever the default stands; each goes by the name that travels."""
     arguments = [(each.name, each.required) for each in prompt(defaults).listed.arguments]
     required = [("a", True), ("4", True)]
-    assert arguments == [required[0], ("b", False), ("c", False), required[1], ("e", False), ("f", False)]
-    by_hand = prompt(defaults, arguments=[{"name": name} for name, _ in required])
+    assert [each for each in arguments if each[1]] == required
+    assert [name for name, needed in arguments if not needed] == ["b", "c", "e", "f", "g", "h"]
+    by_hand = prompt(defaults, arguments=tuple(PromptArgument(name=name) for name, _ in required))
     assert [each.name for each in by_hand.listed.arguments] == ["a", "4"]
 
 
 def test_arguments_listed_by_hand_are_listed_as_they_are() -> None:
-    """In their order, as dicts or as values; an empty list is one too."""
-    order_id = {"name": "order_id", "title": "Order", "description": "By hand.", "required": True}
+    """In their order; an empty list is one too."""
+    order_id = PromptArgument(name="order_id", title="Order", description="By hand.", required=True)
     limit = PromptArgument(name="limit")
-    assert prompt(arguments=[limit, order_id]).listed.arguments == (limit, PromptArgument(**order_id))
-    assert prompt(defaults, arguments=[{"name": "a"}, {"name": "4"}]).listed.arguments[0].required is None
-    assert prompt(lambda limit=3: "", name="other", arguments=[]).listed.arguments is None
+    assert prompt(arguments=(limit, order_id)).listed.arguments == (limit, order_id)
+    assert prompt(lambda limit=3: "", name="other", arguments=()).listed.arguments is None
 
 
 @pytest.mark.parametrize(
@@ -398,7 +457,7 @@ def test_arguments_listed_by_hand_are_listed_as_they_are() -> None:
 )
 def test_arguments_listed_by_hand_must_fit_the_function(names: list[str], said: str) -> None:
     """The text names the prompt and the argument; **kwargs take any."""
-    given = [{"name": name} for name in names]
+    given = tuple(PromptArgument(name=name) for name in names)
     with pytest.raises(RegistrationError, match=f"^prompt 'find' {said}$"):
         prompt(arguments=given)
     assert [each.name for each in prompt(everything, arguments=given).listed.arguments or ()] == names
@@ -433,3 +492,14 @@ def test_a_completion_that_takes_anything_else_is_refused(function: Any) -> None
     """The text says what it would get."""
     with pytest.raises(RegistrationError, match=r"^a completion takes the value typed so far"):
         plan_completion(function, SHARED)
+
+
+def test_a_completion_may_name_what_is_local_to_its_decorator() -> None:
+    """As every other kind."""
+
+    def local(here: "Local", typed: str) -> list[str]:  # type: ignore[name-defined]  # noqa: F821
+        return []
+
+    assert plan_completion(local, SHARED, {"Local": Here}).callback.injected == ("here",)
+    with pytest.raises(RegistrationError, match="names 'Local', which cannot be resolved"):
+        plan_completion(local, SHARED)

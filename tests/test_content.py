@@ -188,6 +188,10 @@ FORMS = [  # the bytes, their type, whether they travel as text
     (b"", "text/plain", True),
     (b"text", "text/plain; charset=utf-8", True),
     (b"{}", "application/json", True),
+    (b"{}", "application/json; charset=utf-8", True),
+    (b"{}", "Application/JSON ;charset=utf-8", True),
+    (b"text", "TEXT/plain", True),
+    (b"text", "application/pdf; name=text/plain", False),
     (b"<a/>", "application/xml", True),
     (NOT_UTF8, "text/plain", False),
     (NOT_UTF8, "application/json", False),
@@ -219,6 +223,22 @@ def test_the_URI_of_a_file_never_tells_its_folder(tmp_path: Path) -> None:
         assert "secret" not in str(block)
 
 
+NAMES = [
+    ("a b.txt", "file:///a%20b.txt"),
+    ("a#b?.txt", "file:///a%23b%3F.txt"),
+    ("100%.txt", "file:///100%25.txt"),
+    ("é.txt", "file:///%C3%A9.txt"),
+    (os.fsdecode(b"\xe9.txt"), "file:///%E9.txt"),
+    ("a-b_c.d~1.txt", "file:///a-b_c.d~1.txt"),
+]
+
+
+@pytest.mark.parametrize(("name", "uri"), NAMES, ids=ascii)
+def test_the_URI_of_a_file_is_one(name: str, uri: str, tmp_path: Path) -> None:
+    """Whatever the file is called (RFC 3986, section 2.1)."""
+    assert resource(File(path=file_at(tmp_path, name, b"x")).block()).uri == uri
+
+
 def test_the_URI_of_a_file_is_the_authors_where_one_is_given(tmp_path: Path) -> None:
     """Bytes without a name have a URI as well."""
     path = file_at(tmp_path, "notes.txt", b"x")
@@ -243,6 +263,24 @@ def test_a_result_made_by_hand_keeps_what_it_is_given() -> None:
     for result in (named, ToolResult(content, {"a": 1}, True, META)):
         assert result.content is content
         assert (result.structured, result.is_error, result.meta) == ({"a": 1}, True, META)
+
+
+ONE_PART = ["hello", TextContent("hello"), Image(data=b"x"), ResourceLink(uri="a://b", name="b")]
+
+
+@pytest.mark.parametrize("part", ONE_PART, ids=lambda part: type(part).__name__)
+def test_a_result_may_have_one_part(part: Any) -> None:
+    """A text is one of them, not one of each letter."""
+    for result in (ToolResult(part), ToolResult(content=part)):
+        assert result.content == (part,)
+
+
+@pytest.mark.parametrize("content", [None, 5, {"a": 1}, b"x", iter(["a"]), PromptMessage("a")])
+def test_a_result_of_anything_else_is_refused(content: Any) -> None:
+    """At once, with where a value belongs."""
+    said = rf"^ToolResult\(content=\) takes a list of .*, not {type(content).__name__}; a value for programs "
+    with pytest.raises(TypeError, match=said):
+        ToolResult(content)
 
 
 def test_a_message_is_the_users_unless_told() -> None:

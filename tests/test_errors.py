@@ -138,6 +138,27 @@ def test_reject_raises_the_same(given: dict[str, Any]) -> None:
     assert vars(caught.value) == vars(Rejected("NO", "message", "h", [BROKEN], False))
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"issues": ["foo"]},
+            r"^Rejected\(issues=\) takes a list of Issue\(\.\.\.\), such as \[Issue\(path=",
+        ),
+        ({"issues": BROKEN}, r"^Rejected\(issues=\) takes a list of Issue"),
+        ({"issues": None}, r"^Rejected\(issues=\) takes a list of Issue"),
+        ({"code": 5}, r"^Rejected takes texts: Rejected\('INVALID_RANGE', "),
+        ({"message": ValueError("x")}, "^Rejected takes texts"),
+        ({"hint": ["x"]}, "^Rejected takes texts"),
+    ],
+)
+def test_a_refusal_that_could_not_be_sent_fails_at_once(given: dict[str, Any], said: str) -> None:
+    """Where it is made, with how it is made; not when it is on its way."""
+    for refuse in (Rejected, reject):
+        with pytest.raises(TypeError, match=said):
+            refuse(**{"code": "NO", "message": "message", **given})
+
+
 def test_refused_arguments_say_all_that_is_wrong() -> None:
     """In words and as issues, in the same order."""
     error = InvalidArguments([BROKEN, MISSING])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from typegate import MCPServer, Principal, RegistrationError
-from typegate.server.components import Options
+from typegate.server.options import Options
 from typegate.server.registry import Catalogue, Page, Registry
 from typegate.types import Tool
 from typegate.versions import VERSIONS

@@ -4,10 +4,11 @@ import functools
 import sys
 import typing
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, NotRequired, Optional, Required, TypeVar, Union
 
 import pytest
 from pydantic import AliasPath, Field
+from typing_extensions import ReadOnly, Unpack
 
 from typegate.contract.signature import EMPTY, Parameter, Signature, allows_none, read
 from typegate.errors import RegistrationError
@@ -127,16 +128,17 @@ def test_whatever_can_be_called_is_read(
     """Plain, bound, class or static method, partial or object: by its name, without its `self`."""
     found = read(function)
     assert (found.name, found.is_async, found.description) == (name, is_async, text)
-    assert found.parameters == (Parameter(name="a", wire_name="a", hint=int, default=EMPTY),)
+    assert found.parameters == (Parameter(name="a", wire_name="a", hint=int, default=EMPTY, required=True),)
 
 
 def test_a_lambda_has_no_name() -> None:
     """Nor has it hints, a text or a return annotation."""
-    nothing = Parameter(name="a", wire_name="a", hint=EMPTY, default=EMPTY)
+    nothing = Parameter(name="a", wire_name="a", hint=EMPTY, default=EMPTY, required=True)
     assert read(lambda a: a) == Signature(
         name=None,
         parameters=(nothing,),
         injected={},
+        positional=(),
         extra=EMPTY,
         returns=EMPTY,
         is_async=False,
@@ -185,12 +187,14 @@ def test_what_a_partial_has_settled_is_not_asked_for() -> None:
     assert names(read(functools.partial(Tools().plain, a=1))) == []
 
 
-def test_what_is_called_by_position_is_marked() -> None:
-    """A name before the slash cannot be used in the call."""
+def test_what_is_called_by_position_is_known() -> None:
+    """A name before the slash cannot be used in the call; what is injected is one of them."""
 
-    def function(a: int, /, b: int, *, c: int) -> None: ...
+    def function(a: int, here: Session, b: int = 1, /, c: int = 2, *, d: int) -> None: ...
 
-    assert [each.positional for each in read(function).parameters] == [True, False, False]
+    assert read(function, (Session,)).positional == ("a", "here", "b")
+    assert read(functools.partial(function, 1), (Session,)).positional == ("here", "b")
+    assert read(wait).positional == ()
 
 
 def test_a_name_may_be_given_to_the_rest() -> None:
@@ -203,6 +207,154 @@ def test_a_name_may_be_given_to_the_rest() -> None:
     assert (names(read(bare)), read(bare).extra) == (["a"], Any)
     assert (names(read(hinted)), read(hinted).extra) == ([], list[Place])
     assert read(wait).extra is EMPTY
+
+
+REQUIRED: list[tuple[Any, Any, bool]] = [  # a hint, a default; must it be given
+    (int, EMPTY, True),
+    (EMPTY, EMPTY, True),
+    (int, 1, False),
+    (int, None, False),
+    (int | None, EMPTY, False),
+    (int, Field(1), False),
+    (int, Field(default_factory=int), False),
+    (int, Field(ge=1), True),
+    (int | None, Field(ge=1), False),
+    (Annotated[int, Field(default=1)], EMPTY, False),
+    (Annotated[int, Field(default_factory=int)], EMPTY, False),
+    (Annotated[int, Field(ge=1)], EMPTY, True),
+    (Annotated[int, Field(ge=1)], 1, False),
+]
+
+
+@pytest.mark.parametrize(("hint", "default", "required"), REQUIRED)
+def test_what_has_no_default_must_be_given(hint: Any, default: Any, required: bool) -> None:
+    """Wherever the default stands."""
+    assert annotated(hint, default).required is required
+
+
+# --- keywords of a TypedDict ---------------------------------------------------------------------
+
+
+class Paging(typing.TypedDict):
+    """Which part."""
+
+    size: Required["Annotated[int, Field(ge=1, alias='pageSize'), 'How many.']"]
+    page: NotRequired["int | None"]
+
+
+class Search(Paging, total=False):
+    """What is looked for, and which part of it."""
+
+    place: "Place"
+    here: Session
+    words: Required[Annotated[list[str], Field(min_length=1)]]
+    note: ReadOnly[str]
+
+
+def search(first: int, **options: Unpack[Search]) -> None:
+    """Search.
+
+    Args:
+        first: The first.
+        place: Where.
+    """
+
+
+def postponed(first: int, **options: "Unpack[Search]") -> None:
+    """The same, with a hint as text."""
+
+
+UNPACKED = [  # name, wire name, hint, required
+    ("first", "first", int, True),
+    ("size", "pageSize", Annotated[int, Field(ge=1, alias="pageSize"), "How many."], True),
+    ("page", "page", NotRequired[int | None], False),
+    ("place", "place", NotRequired[Place], False),
+    ("words", "words", Annotated[list[str], Field(min_length=1)], True),
+    ("note", "note", NotRequired[str], False),
+]
+
+
+@pytest.mark.parametrize("function", [search, postponed])
+def test_the_keys_of_a_TypedDict_are_keywords(function: Any) -> None:
+    """Each by itself, with what is known of it; nothing else may be given (PEP 692)."""
+    found = read(function, (Session,))
+    assert str([(each.name, each.wire_name, each.hint, each.required) for each in found.parameters]) == str(
+        UNPACKED
+    )
+    assert (found.extra, dict(found.injected)) == (EMPTY, {"here": Session})
+    assert {each.default for each in found.parameters} == {EMPTY}
+
+
+def test_the_keys_of_a_TypedDict_are_described() -> None:
+    """By their own hint, or by the docstring of the function."""
+    described = {each.name: each.description for each in read(search).parameters}
+    assert (described["first"], described["size"], described["place"]) == (
+        "The first.",
+        "How many.",
+        "Where.",
+    )
+    assert names(read(functools.partial(search, size=1, note=""))) == [
+        "first",
+        "page",
+        "place",
+        "here",
+        "words",
+    ]
+
+
+def test_the_hints_of_a_TypedDict_mean_what_they_mean_there() -> None:
+    """Where it is local, those of the function that registers; never what only the caller calls so."""
+
+    class Local(typing.TypedDict):
+        key: "Inner"  # type: ignore[name-defined]  # noqa: F821
+
+    def local(**options: Unpack[Local]) -> None: ...
+
+    def outer(**options: Unpack[Search]) -> None: ...
+
+    assert read(local, local_names={"Inner": Place}).parameters[0].hint is Place
+    assert "names 'Inner', which cannot be resolved" in refusal(local)
+    place = next(each for each in read(outer, local_names={"Place": int}).parameters if each.name == "place")
+    assert place.hint == NotRequired[Place]
+
+
+class Generic1(typing.TypedDict, Generic[T]):
+    """One of something."""
+
+    key: T
+
+
+def twice(size: int, **options: Unpack[Paging]) -> None:  # type: ignore[misc]
+    """Take a key a second time."""
+
+
+def no_table(**options: Unpack[int]) -> None:  # type: ignore[misc]
+    """Unpack a number."""
+
+
+def marked(size: NotRequired[int]) -> None:  # type: ignore[valid-type]
+    """Have a mark where none belongs."""
+
+
+def generic(**options: Unpack[Generic1[int]]) -> None:
+    """Unpack one of numbers."""
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (twice, "'twice' takes 'size' twice: as a parameter and in **options"),
+        (no_table, "'no_table': **options unpacks what is no plain TypedDict; define one with the keys"),
+        (
+            marked,
+            "'marked': the hint of 'size' is marked like a key of a TypedDict; what may be left out has",
+        ),
+        (generic, "'generic': **options unpacks what is no plain TypedDict; define one with the keys"),
+    ],
+)
+def test_what_cannot_be_unpacked_is_refused(function: Any, said: str) -> None:
+    """With the way out."""
+    assert refusal(function).startswith(said)
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -7,14 +7,13 @@ room that knows what to do with it; nothing is decided here.
 import asyncio
 import contextlib
 import functools
-import logging
-import re
 import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from types import FrameType
-from typing import Any, Final, Literal, TypeVar, get_args, overload
+from typing import Any, Final, Literal, TypeVar, overload
+
+import msgspec
 
 from typegate.contract.gate import DEFAULT_GATE, Gate
 from typegate.contract.problems import rendered
@@ -23,8 +22,10 @@ from typegate.errors import ConfigurationError, RegistrationError
 from typegate.guards.calls import Guard, compose
 from typegate.server.bus import Bus, Change
 from typegate.server.components import (
-    Options,
+    CompletionPlan,
+    PromptPlan,
     Shared,
+    TemplatePlan,
     plan_completion,
     plan_prompt,
     plan_resource,
@@ -33,7 +34,16 @@ from typegate.server.components import (
 )
 from typegate.server.context import Context
 from typegate.server.handlers import Service, dispatcher
-from typegate.server.registry import Catalogue, OnDuplicate, Plan, Registry
+from typegate.server.options import (
+    OnDuplicate,
+    Options,
+    check_function,
+    read_options,
+    read_run_options,
+    read_server_options,
+    target_of,
+)
+from typegate.server.registry import Catalogue, Completable, Plan, Registry
 from typegate.transports import memory, stdio
 from typegate.transports.runner import Serving
 from typegate.transports.stdio import StdioOptions
@@ -54,57 +64,16 @@ from typegate.wire.shapes import Identity
 
 __all__ = ["MCPServer", "tool"]
 
-log: Final = logging.getLogger("typegate")
-
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Plan)
 Lifespan = Callable[["MCPServer"], AbstractAsyncContextManager[Any]]
 
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+\Z")
-
 MARK: Final = "__typegate_tool__"
 
 
-def _options(kind: str, values: Mapping[str, Any], frame: FrameType | None = None) -> Options:
-    """The options of a decorator as one value; collections become frozen, unset ones stay out.
-
-    Raises:
-        ConfigurationError: an option does not exist in this version, or is of the wrong kind.
-    """
-    made: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in _BELONGS[kind]:
-            raise ConfigurationError(f"{key}= is no option of a {kind} in this version of typegate")
-        if value is None:
-            continue
-        if key in _COLLECTIONS and isinstance(value, str):
-            raise ConfigurationError(f"{key}= takes a list: {key}=[{value!r}]")
-        if key == "gate" and not isinstance(value, Gate):
-            raise ConfigurationError("gate= takes a Gate(...)")
-        made[key] = _COLLECTIONS[key](value) if key in _COLLECTIONS else value
-    return Options(**made, local_names=dict(frame.f_locals) if frame is not None else {})
-
-
-_COLLECTIONS: Final[dict[str, Callable[[Any], Any]]] = {
-    "scopes": frozenset,
-    "tags": frozenset,
-    "unsafe": frozenset,
-    "icons": tuple,
-}
-_OPTIONS: Final = frozenset(Options.__struct_fields__) - {"local_names"}
-_BELONGS: Final = {
-    "tool": _OPTIONS - {"uri", "mime_type", "size", "unsafe", "arguments"},
-    "resource": _OPTIONS - {"schema", "output_schema", "structured_output", "gate", "arguments"},
-    "prompt": _OPTIONS
-    - {"uri", "mime_type", "size", "unsafe", "schema", "output_schema", "structured_output"}
-    - {"gate", "annotations"},
-}
-"""Which options belong to which decorator."""
-
-
-def _caller(depth: int = 2) -> FrameType:
-    """The frame that decorates or registers: hints may name what is local to it."""
-    return sys._getframe(depth)
+def _local_names() -> dict[str, Any]:
+    """What the frame that decorates or registers holds: hints may name what is local to it."""
+    return dict(sys._getframe(2).f_locals)
 
 
 class MCPServer:
@@ -132,7 +101,7 @@ class MCPServer:
         threads: how many plain functions run at once at most.
 
     Raises:
-        ConfigurationError: an option cannot work, or its feature is not part of this version.
+        ConfigurationError: an option is not what it takes, or its feature is not part of this version.
     """
 
     def __init__(
@@ -160,36 +129,24 @@ class MCPServer:
         page_size: int | None = None,
         threads: int = DEFAULT_THREADS,
     ) -> None:
-        unbuilt = {"redactor": redactor, "audit": audit, "access": access, "rate_limit": rate_limit}
-        for option, value in {**unbuilt, "limits": limits, "auth": auth}.items():
-            if value is not None:
-                raise ConfigurationError(f"{option}= is not part of this version of typegate; leave it out")
-        _check_choice("on_missing_scope", on_missing_scope, ("hide",))
-        _check_choice("schema_style", schema_style, get_args(SchemaStyle))
-        _check_choice("on_duplicate", on_duplicate, get_args(OnDuplicate))
-        if not isinstance(gate, Gate):
-            raise ConfigurationError("gate= takes a Gate(...)")
-        if page_size is not None and page_size < 1:
-            raise ConfigurationError("page_size must be at least 1, or None for all in one page")
-        if threads < 1:
-            raise ConfigurationError("threads must be at least 1")
-        self.name = name
-        self.catalogue: Final = Catalogue(on_duplicate)
+        given = {option: value for option, value in locals().items() if option != "self"}
+        options = self._options = read_server_options(given)
+        self.name = options.name
+        self.catalogue: Final = Catalogue(options.on_duplicate)
         self._implementation = Implementation(
-            name=name,
-            version=version,
-            title=title,
-            description=description,
-            website_url=website_url,
-            icons=tuple(icons) or None,
+            name=options.name,
+            version=options.version,
+            title=options.title,
+            description=options.description,
+            website_url=options.website_url,
+            icons=options.icons or None,
         )
-        self._instructions = instructions
-        self._lifespan = lifespan
         self._shared = Shared(
-            gate=gate.over(DEFAULT_GATE), style=schema_style, indent=json_indent, injectable=(Context,)
+            gate=options.gate.over(DEFAULT_GATE),
+            style=options.schema_style,
+            indent=options.json_indent,
+            injectable=(Context,),
         )
-        self._page_size = page_size
-        self._threads = threads
         self._bus = Bus()
         self._guards: tuple[Guard, ...] = ()  # the outermost first; redaction and audit are the runner's
         self._key = secrets.token_bytes(32)
@@ -242,11 +199,10 @@ class MCPServer:
         Raises:
             RegistrationError: the function cannot be a tool; the text says what to change.
         """
-        made = _options("tool", options, _caller())
+        made = read_options("tool", options, _local_names())
 
         def register(decorated: F) -> F:
-            if not callable(decorated):
-                raise RegistrationError("tool takes keyword options: @server.tool(name=...)")
+            check_function(decorated, "tool takes keyword options: @server.tool(name=...)")
             self._add_tool(decorated, made)
             return decorated
 
@@ -259,21 +215,17 @@ class MCPServer:
 
         Takes the options of `tool`. Clients that asked to know are told.
         """
-        if handler is None:
-            if not callable(name):
-                raise RegistrationError(
-                    "add_tool takes a function: add_tool(handler) or add_tool(name, handler)"
-                )
-            self._add_tool(name, _options("tool", options, _caller()))
-        else:
-            self._add_tool(handler, _options("tool", {**options, "name": name}, _caller()))
+        usage = "add_tool takes a function: add_tool(handler) or add_tool(name, handler)"
+        function = check_function(name if handler is None else handler, usage)
+        given = options if handler is None else {**options, "name": name}
+        self._add_tool(function, read_options("tool", given, _local_names()))
 
     def add_tools(self, source: object) -> None:
         """Register the public methods of *source* that are marked with `@typegate.tool`."""
-        frame = _caller()
+        names = _local_names()
         plans = [
-            plan_tool(getattr(source, name), _options("tool", options, frame), self._shared)
-            for name, options in _marked(source).items()
+            plan_tool(function, msgspec.structs.replace(options, local_names=names), self._shared)
+            for function, options in _marked(source)
         ]
         if not plans:
             raise RegistrationError(
@@ -297,9 +249,11 @@ class MCPServer:
 
     def _register(
         self, registry: Registry[P], plan: P, kind: Literal["tools", "resources", "prompts"]
-    ) -> None:
-        if registry.add(plan):
+    ) -> bool:
+        changed = registry.add(plan)
+        if changed:
             self._bus.publish(Change(kind))
+        return changed
 
     # --- resources, prompts, completions
 
@@ -329,27 +283,27 @@ class MCPServer:
             title: for people.
             description: defaults to the docstring.
             mime_type: defaults to that of what is returned: text, JSON or bytes.
-            size: in bytes, where it is known.
+            size: in bytes, where it is known; a template has none.
             scopes: what the caller must have.
             annotations: for whom it is, how important it is, when it changed.
             icons: images for a list.
             meta: its `_meta`.
             tags: listed under `dev.typegate/tags`.
             inline: run a quick plain function on the event loop.
-            unsafe: variables that may hold `..`, absolute paths and the like.
+            unsafe: variables of a template that may hold `..`, absolute paths and the like.
             **unbuilt: refused: other options are not part of this version.
+
+        Raises:
+            RegistrationError: the URI is none, or the function does not fit it; the text says what to change.
         """
         options = {key: value for key, value in locals().items() if key not in ("self", "unbuilt")}
-        made = _options("resource", {**options, **unbuilt}, _caller())
+        target = target_of(uri)
+        made = read_options(target, {**options, **unbuilt}, _local_names())
 
         def register(function: F) -> F:
-            if _URI.match(uri) is None:
-                raise RegistrationError(
-                    f"resource '{uri}' needs a URI with a scheme, such as 'config://limits'"
-                )
-            if "{" in uri or "}" in uri:
-                template = plan_template(function, made, self._shared)
-                self._register(self.catalogue.templates, template, "resources")
+            check_function(function, "resource is a decorator: @server.resource('config://limits')")
+            if target == "template":
+                self._add_template(plan_template(function, made, self._shared))
             else:
                 resource = plan_resource(function, made, self._shared)
                 self._register(self.catalogue.resources, resource, "resources")
@@ -389,10 +343,11 @@ class MCPServer:
             **unbuilt: refused: other options are not part of this version.
         """
         given = {key: value for key, value in locals().items() if key not in ("self", "function", "unbuilt")}
-        made = _options("prompt", {**given, **unbuilt}, _caller())
+        made = read_options("prompt", {**given, **unbuilt}, _local_names())
 
         def register(decorated: F) -> F:
-            self._register(self.catalogue.prompts, plan_prompt(decorated, made, self._shared), "prompts")
+            check_function(decorated, "prompt takes keyword options: @server.prompt(name=...)")
+            self._add_prompt(plan_prompt(decorated, made, self._shared))
             return decorated
 
         return register if function is None else register(function)
@@ -405,17 +360,21 @@ class MCPServer:
             argument: the argument or variable.
 
         The function takes what was typed so far and, if it wants, a dict of the other arguments; it gives
-        strings, of which 100 are sent.
+        strings, of which 100 are sent. It goes with the prompt or template when another takes its place.
+
+        Raises:
+            RegistrationError: there is no such argument, or the function takes something else.
         """
-        key = self._completion_key(target, argument)
+        key, names = self._completable(target, argument), _local_names()
 
         def register(function: F) -> F:
-            self.catalogue.completions[key] = plan_completion(function, self._shared)
+            check_function(function, "completion is a decorator: @server.completion(target, argument)")
+            self.catalogue.completions.add(key, plan_completion(function, self._shared, names))
             return function
 
         return register
 
-    def _completion_key(self, target: str | Callable[..., Any], argument: str) -> tuple[str, str, str]:
+    def _completable(self, target: str | Callable[..., Any], argument: str) -> Completable:
         for prompt in self.catalogue.prompts:
             if target in (prompt.key, prompt.callback.function):
                 names = [each.name for each in prompt.listed.arguments or ()]
@@ -428,28 +387,52 @@ class MCPServer:
         )
 
     @staticmethod
-    def _checked(key: tuple[str, str, str], names: Iterable[str]) -> tuple[str, str, str]:
+    def _checked(key: Completable, names: Iterable[str]) -> Completable:
         if key[2] not in names:
             raise RegistrationError(f"{key[0]} '{key[1]}' has no '{key[2]}' to complete")
         return key
 
+    def _add_template(self, plan: TemplatePlan, completions: Mapping[str, CompletionPlan] = {}) -> None:
+        if self._register(self.catalogue.templates, plan, "resources"):
+            self.catalogue.completions.settle("resource", plan.key, completions)
+
+    def _add_prompt(self, plan: PromptPlan, completions: Mapping[str, CompletionPlan] = {}) -> None:
+        if self._register(self.catalogue.prompts, plan, "prompts"):
+            self.catalogue.completions.settle("prompt", plan.key, completions)
+
     # --- composition and changes
 
     def include(self, other: "MCPServer", prefix: str = "") -> None:
-        """Serve another server's components too; *prefix* goes before the names of tools and prompts."""
-        for tool_plan in other.catalogue.tools:
-            self._add_tool(tool_plan.callback.function, _renamed(tool_plan.options, prefix + tool_plan.key))
-        for resource in other.catalogue.resources:
+        """Serve what another server has at this moment: tools, resources, prompts and their completions.
+
+        Its tools are judged by their own gate, which is laid over that of their server, and that over this
+        server's. Their schema style and the lifespan are this server's. What is registered here already
+        stays or goes as `on_duplicate` says, and its completions with it.
+
+        Args:
+            other: the other server; it stays as it is.
+            prefix: goes before the names of tools and prompts, not before URIs.
+
+        Raises:
+            RegistrationError: a name is taken and `on_duplicate` is "error", or cannot be one.
+        """
+        if not isinstance(other, MCPServer) or not isinstance(prefix, str):
+            raise RegistrationError(
+                "include takes a server and a str: server.include(other, prefix='other.')"
+            )
+        there, gate = other.catalogue, other._options.gate
+        for tool_plan in there.tools:
+            said = tool_plan.options
+            options = msgspec.structs.replace(said, name=prefix + tool_plan.key, gate=said.gate.over(gate))
+            self._add_tool(tool_plan.callback.function, options)
+        for resource in there.resources:
             self._register(self.catalogue.resources, resource, "resources")
-        for template in other.catalogue.templates:
-            self._register(self.catalogue.templates, template, "resources")
-        for prompt in other.catalogue.prompts:
-            renamed = _renamed(prompt.options, prefix + prompt.key)
+        for template in there.templates:
+            self._add_template(template, there.completions.of("resource", template.key))
+        for prompt in there.prompts:
+            renamed = msgspec.structs.replace(prompt.options, name=prefix + prompt.key)
             plan = plan_prompt(prompt.callback.function, renamed, self._shared)
-            self._register(self.catalogue.prompts, plan, "prompts")
-        for (kind, name, argument), completion in other.catalogue.completions.items():
-            key = (kind, prefix + name if kind == "prompt" else name, argument)
-            self.catalogue.completions[key] = completion
+            self._add_prompt(plan, there.completions.of("prompt", prompt.key))
 
     def notify_tools_changed(self) -> None:
         """Tell the clients that asked that the list of tools has changed; from any thread."""
@@ -487,13 +470,12 @@ class MCPServer:
 
         Raises:
             SystemExit: with status 130 after SIGINT, 143 after SIGTERM.
-            ConfigurationError: another transport was asked for.
+            ConfigurationError: another transport was asked for, or an option is not what it takes.
         """
         if transport != "stdio":
             raise ConfigurationError(f"transport '{transport}' is not part of this version; use 'stdio'")
-        for option in unbuilt:
-            raise ConfigurationError(f"{option}= is no option of run() in this version of typegate")
-        status = stdio.run(self._open, StdioOptions(grace=grace, principal=principal))
+        options = read_run_options({"grace": grace, "principal": principal, **unbuilt})
+        status = stdio.run(self._open, StdioOptions(grace=options.grace, principal=options.principal))
         if status:
             raise SystemExit(status)
 
@@ -515,17 +497,16 @@ class MCPServer:
     @contextlib.asynccontextmanager
     async def _open(self) -> AsyncIterator[Serving]:
         """Start: open the lifespan, settle what is advertised, build the chain."""
-        workers = Workers(self._threads)
-        lifespan = self._lifespan(self) if self._lifespan is not None else contextlib.nullcontext()
-        async with lifespan as state:
+        workers = Workers(self._options.threads)
+        async with self._lifespan() as state:
             service = Service(
                 catalogue=self.catalogue,
                 capabilities=_capabilities(self.catalogue),
-                instructions=self._instructions,
+                instructions=self._options.instructions,
                 bus=self._bus,
                 workers=workers,
                 key=self._key,
-                page_size=self._page_size,
+                page_size=self._options.page_size,
                 lifespan=state,
                 closing=asyncio.Event(),
             )
@@ -538,37 +519,46 @@ class MCPServer:
             finally:
                 workers.close()
 
+    def _lifespan(self) -> AbstractAsyncContextManager[Any]:
+        opens = self._options.lifespan
+        lifespan = contextlib.nullcontext() if opens is None else opens(self)
+        if not isinstance(lifespan, AbstractAsyncContextManager):
+            raise ConfigurationError(
+                f"lifespan= gave a value of type {type(lifespan).__name__}, no async context manager; "
+                f"write an async def that yields, and decorate it with @contextlib.asynccontextmanager"
+            )
+        return lifespan
+
 
 def tool(function: Any = None, /, **options: Any) -> Any:
     """Mark a method for `server.add_tools(obj)`; takes the options of `MCPServer.tool`."""
-    _options("tool", options)
+    made = read_options("tool", options, {})
 
     def mark(method: F) -> F:
-        setattr(method, MARK, options)
+        check_function(
+            getattr(method, "__func__", method), "tool takes keyword options: @typegate.tool(name=...)"
+        )
+        try:
+            setattr(method, MARK, made)
+        except AttributeError:
+            raise RegistrationError(
+                "a bound or built-in method cannot be marked; register it: server.add_tool(obj.method)"
+            ) from None
         return method
 
     return mark if function is None else mark(function)
 
 
-def _marked(source: object) -> dict[str, Mapping[str, Any]]:
+def _marked(source: object) -> list[tuple[Callable[..., Any], Options]]:
     """The public members that carry the mark, in the order in which they were written."""
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, Options] = {}
     for owner in (*reversed(type(source).__mro__), source):
         for name, member in getattr(owner, "__dict__", {}).items():
             options = getattr(member, MARK, getattr(getattr(member, "__func__", None), MARK, None))
             if options is not None and not name.startswith("_"):
                 found[name] = options
-    return found
-
-
-def _check_choice(option: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigurationError(f"{option}= must be {' or '.join(map(repr, allowed))}")
-
-
-def _renamed(options: Options, name: str) -> Options:
-    values = {field: getattr(options, field) for field in options.__struct_fields__}
-    return Options(**{**values, "name": name})
+    members = ((getattr(source, name), options) for name, options in found.items())
+    return [(member, options) for member, options in members if callable(member)]  # None takes one away
 
 
 def _capabilities(catalogue: Catalogue) -> dict[str, Json]:
@@ -583,6 +573,6 @@ def _capabilities(catalogue: Catalogue) -> dict[str, Json]:
     if catalogue.completions:
         found["completions"] = {}
     plans = (*catalogue.tools, *catalogue.resources, *catalogue.templates, *catalogue.prompts)
-    if any(plan.callback.injected for plan in plans):
+    if any(plan.callback.injected for plan in (*plans, *catalogue.completions)):
         found["logging"] = {}
     return found

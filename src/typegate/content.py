@@ -5,9 +5,11 @@ knows how a block travels.
 """
 
 import base64
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, get_args
+from urllib.parse import quote
 
 from typegate.errors import InvalidResult
 from typegate.types import (
@@ -131,7 +133,7 @@ class Audio(_Media):
 class File(_Media):
     """A file inside a result, as an embedded resource.
 
-    `uri` defaults to `file:///NAME` with the name of the file only, never its folder.
+    `uri` defaults to `file:///NAME` with the name of the file only, never its folder, percent-encoded.
     """
 
     def __init__(self, *, uri: str | None = None, **media: Any) -> None:
@@ -141,7 +143,8 @@ class File(_Media):
     def block(self) -> ContentBlock:
         """The content block that travels: text where the bytes are UTF-8 of a text type, else a blob."""
         data, mime_type = self.read()
-        uri = self.uri or f"file:///{Path(self.path).name if self.path is not None else 'file'}"
+        name = Path(self.path).name if self.path is not None else "file"
+        uri = self.uri or f"file:///{quote(os.fsencode(name), safe='')}"
         text = _as_text(data, mime_type)
         source = EmbeddedResource(
             uri=uri,
@@ -155,7 +158,8 @@ class File(_Media):
 
 
 def _as_text(data: bytes, mime_type: str) -> str | None:
-    if not mime_type.startswith("text/") and mime_type not in ("application/json", "application/xml"):
+    essence = mime_type.partition(";")[0].strip().lower()
+    if not essence.startswith("text/") and essence not in ("application/json", "application/xml"):
         return None
     try:
         return data.decode()
@@ -206,26 +210,41 @@ class ToolResult:
     """A whole result made by hand.
 
     Args:
-        content: blocks, helpers and plain strings, sent in this order.
+        content: blocks, helpers and plain strings, sent in this order; a single one is taken as it is.
         structured: the value for programs; checked against the tool's `outputSchema` where it has one.
         is_error: whether the model is told that the tool failed.
         meta: the result's `_meta`.
+
+    Raises:
+        TypeError: the content is none of these.
     """
 
     def __init__(
         self,
-        content: "Sequence[str | ContentBlock | Helper]" = (),
+        content: "str | ContentBlock | Helper | Sequence[str | ContentBlock | Helper]" = (),
         structured: Json = None,
         is_error: bool = False,
         meta: Mapping[str, Json] | None = None,
     ) -> None:
-        self.content = content
+        self.content = _parts(content)
         self.structured = structured
         self.is_error = is_error
         self.meta = meta
 
     def __repr__(self) -> str:
         return f"ToolResult(content=<{len(self.content)} parts>, is_error={self.is_error})"
+
+
+def _parts(content: Any) -> "Sequence[str | ContentBlock | Helper]":
+    """The content of a result as a list or tuple: a string is one part, not one of each letter."""
+    if isinstance(content, list | tuple):
+        return content
+    if isinstance(content, str | Helper | ContentBlock):
+        return (content,)
+    raise TypeError(
+        f"ToolResult(content=) takes a list of strings, blocks and helpers, not {type(content).__name__}; "
+        f"a value for programs goes to structured="
+    )
 
 
 class PromptMessage:

@@ -85,6 +85,9 @@ class Rejected(ToolError):
         hint: what to send instead.
         issues: the same, argument by argument.
         as_error: whether the result is flagged `isError`; `None`: as the gate says.
+
+    Raises:
+        TypeError: an argument is of another type.
     """
 
     def __init__(
@@ -95,6 +98,15 @@ class Rejected(ToolError):
         issues: Sequence[Issue] = (),
         as_error: bool | None = None,
     ) -> None:
+        if not (isinstance(code, str) and isinstance(message, str) and isinstance(hint, str | None)):
+            raise TypeError(
+                "Rejected takes texts: Rejected('INVALID_RANGE', 'what is wrong', hint='what to do')"
+            )
+        if not (isinstance(issues, list | tuple) and all(isinstance(each, Issue) for each in issues)):
+            raise TypeError(
+                "Rejected(issues=) takes a list of Issue(...), such as "
+                "[Issue(path=('amount',), code='range', message=\"'amount' must be positive\")]"
+            )
         super().__init__(message)
         self.code = code
         self.message = message

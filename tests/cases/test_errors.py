@@ -143,12 +143,16 @@ RAISING = """
     class Base(BaseException):
         pass
 
+    odd = Rejected("CODE", "words")
+    odd.code = odd.message = odd.hint = object()
+    odd.issues = (object(),)
+
     errors = {
         "words with half a surrogate pair": ToolError("no \\udce9"),
         "words that are no string": ToolError(object()),
         "an error without words": Mute(),
         "a refusal with half a surrogate pair": Rejected("CODE", "no \\udce9"),
-        "a refusal with odd parts": Rejected(object(), object(), hint=object(), issues=[object()]),
+        "a refusal with odd parts": odd,
         "no Exception": Base("hunter2"),
         "a group of those": BaseExceptionGroup("hunter2", [Base()]),
         "what ends a generator": GeneratorExit("hunter2"),

@@ -38,7 +38,6 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         judges: the schemas that the arguments must satisfy: the author's own first, then the signature's.
         reader: bytes → keyword values.
         known: the names that a caller may use; others go to `extra`.
-        positional: the names that are passed by position, in order.
         extra: bytes of an object → the values of `**kwargs`; `None` where there is none.
         mender: the second reading of what was refused.
     """
@@ -47,7 +46,6 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     judges: tuple[Validator, ...]
     reader: Adapter
     known: frozenset[str]
-    positional: tuple[str, ...] = ()
     extra: Adapter | None = None
     mender: Mender | None = None
 
@@ -246,7 +244,6 @@ def plan_arguments(
         judges=tuple(judges),
         reader=reader,
         known=frozenset(parameter.wire_name for parameter in signature.parameters),
-        positional=tuple(each.name for each in signature.parameters if each.positional),
         extra=extra,
         mender=_mender(judges[0].schema, gate),
     )

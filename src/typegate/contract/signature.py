@@ -9,10 +9,11 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, get_args, get_origin
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
 
 import msgspec
+import typing_extensions
 from pydantic.fields import FieldInfo
 
 from typegate.contract.docstrings import document
@@ -31,19 +32,19 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name: as the function has it; `wire_name` as the caller writes it.
         hint: the resolved annotation with its metadata; `EMPTY` where there is none.
-        default: what the function gets when it is left out; `EMPTY` where it must be given.
+        default: what stands as its default in the signature; `EMPTY` where nothing does.
+        required: whether a caller must give it: there is no default, in a `Field` neither.
         field: the `Field(...)` that stood in the place of the default.
         description: from `Field`, `Annotated[T, "text"]` or the docstring.
-        positional: whether it can only be passed by position.
     """
 
     name: str
     wire_name: str
     hint: Any
     default: Any
+    required: bool
     field: FieldInfo | None = None
     description: str | None = None
-    positional: bool = False
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +54,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         name: the callable's own name, or `None`.
         parameters: those a caller fills, in order.
         injected: name -> the injectable class found in its annotation.
+        positional: those of both that can only be passed by position, in order.
         extra: the hint of `**kwargs`, or `EMPTY` where it takes none.
         returns: the resolved return annotation, or `EMPTY`.
         is_async: whether calling it gives a coroutine.
@@ -62,6 +64,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None
     parameters: tuple[Parameter, ...]
     injected: Mapping[str, type]
+    positional: tuple[str, ...]
     extra: Any
     returns: Any
     is_async: bool
@@ -97,23 +100,21 @@ def read(
     parameters: list[Parameter] = []
     injected: dict[str, type] = {}
     extra: Any = EMPTY
-    for item in signature.parameters.values():
-        hint = hints.of(item.name, item.annotation)
-        found = _injected(hint, injectable)
-        if item.kind is _KINDS.VAR_POSITIONAL:
-            raise RegistrationError(
-                f"'{label}' takes *{item.name}: a tool is called by name; write {item.name}: list[...]"
-            )
+    for item in _items(signature, hints, label):
+        found = _injected(item.hint, injectable)
         if item.kind is _KINDS.VAR_KEYWORD:
-            extra = Any if hint is EMPTY else hint
+            extra = Any if item.hint is EMPTY else item.hint
         elif found is not None:
             injected[item.name] = found
-        elif not _given_by_partial(function, item):
-            parameters.append(_parameter(item, hint, documentation.parameters.get(item.name)))
+        elif not _given_by_partial(function, item.name):
+            parameters.append(_parameter(item, documentation.parameters.get(item.name)))
     return Signature(
         name=name,
         parameters=tuple(parameters),
         injected=injected,
+        positional=tuple(
+            name for name, item in signature.parameters.items() if item.kind is _KINDS.POSITIONAL_ONLY
+        ),
         extra=extra,
         returns=hints.of("return", signature.return_annotation),
         is_async=inspect.iscoroutinefunction(body),
@@ -142,9 +143,9 @@ def _name(function: Callable[..., Any], body: Callable[..., Any]) -> str | None:
     return None if name in (None, "<lambda>", "__call__") else str(name)
 
 
-def _given_by_partial(function: Callable[..., Any], item: inspect.Parameter) -> bool:
+def _given_by_partial(function: Callable[..., Any], name: str) -> bool:
     """Whether a partial has settled this one by keyword: the caller then has no say."""
-    return isinstance(function, functools.partial) and item.name in function.keywords
+    return isinstance(function, functools.partial) and name in function.keywords
 
 
 def _refuse_unbound(function: Callable[..., Any], label: str) -> None:
@@ -171,6 +172,57 @@ def _refuse_generators(body: Callable[..., Any], label: str) -> None:
         )
 
 
+# --- what it takes -------------------------------------------------------------------------------
+
+
+class _Item(NamedTuple):
+    """A parameter as it stands in the signature, with its resolved hint."""
+
+    name: str
+    kind: Any
+    hint: Any
+    default: Any = EMPTY
+
+
+def _items(signature: inspect.Signature, hints: "_Hints", label: str) -> Iterator[_Item]:
+    """The parameters in order; the keys of `**options: Unpack[T]` are some, each by itself (PEP 692)."""
+    for name, item in signature.parameters.items():
+        if item.kind is _KINDS.VAR_POSITIONAL:
+            raise RegistrationError(
+                f"'{label}' takes *{name}: a tool is called by name; write {name}: list[...]"
+            )
+        hint = hints.of(name, item.annotation)
+        if item.kind is not _KINDS.VAR_KEYWORD or get_origin(hint) not in _UNPACK:
+            yield _Item(name, item.kind, hint, item.default)
+            continue
+        for key, inner in hints.inside(name, get_args(hint)[0]).items():
+            if key in signature.parameters:
+                raise RegistrationError(f"'{label}' takes '{key}' twice: as a parameter and in **{name}")
+            yield _Item(key, _KINDS.KEYWORD_ONLY, inner)
+
+
+_UNPACK: Final = (typing.Unpack, typing_extensions.Unpack)
+_MARKS: Final[dict[Any, bool | None]] = {
+    typing.Required: False,
+    typing.NotRequired: True,
+    typing_extensions.ReadOnly: None,
+}
+"""What may stand around the hint of a key → whether the key may be missing."""
+
+
+def _unmarked(hint: Any, optional: bool) -> tuple[Any, bool]:
+    """The hint of a key without its marks, and whether the key may be missing."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        inner, *metadata = get_args(hint)
+        inner, optional = _unmarked(inner, optional)
+        return Annotated[(inner, *metadata)], optional
+    if origin in _MARKS:
+        mark = _MARKS[origin]
+        return _unmarked(get_args(hint)[0], optional if mark is None else mark)
+    return hint, optional
+
+
 # --- hints ---------------------------------------------------------------------------------------
 
 
@@ -194,9 +246,35 @@ class _Hints:
         """The annotation of *name* with every string in it resolved."""
         if annotation is EMPTY:
             return EMPTY
-        holder = types.SimpleNamespace(__annotations__={name: annotation})
+        hint = self._resolved(name, types.SimpleNamespace(__annotations__={name: annotation}))[name]
+        if get_origin(hint) in _MARKS:
+            raise RegistrationError(
+                f"'{self._label}': the hint of '{name}' is marked like a key of a TypedDict; what may be "
+                f"left out has a default"
+            )
+        return hint
+
+    def inside(self, name: str, table: Any) -> dict[str, Any]:
+        """The annotations of the keys of a TypedDict, which *name* unpacks; `NotRequired` where they are."""
+        if not typing_extensions.is_typeddict(table):
+            raise RegistrationError(
+                f"'{self._label}': **{name} unpacks what is no plain TypedDict; define one with the keys, or "
+                f"write the keys as parameters"
+            )
+        found: dict[str, Any] = {}
+        for key, marked in self._resolved(name, table).items():
+            hint, optional = _unmarked(marked, key in table.__optional_keys__)
+            found[key] = typing.NotRequired[hint] if optional else hint
+        return found
+
+    def _resolved(self, name: str, holder: Any) -> dict[str, Any]:
+        """The annotations of *holder*; those of a class mean what they mean where the class stands."""
+        outer: Any = self._globals
+        inner: Any = self._locals
+        if isinstance(holder, type):
+            outer, inner = None, inner if "<locals>" in holder.__qualname__ else None
         try:
-            hints = typing.get_type_hints(holder, self._globals, self._locals, include_extras=True)
+            return typing.get_type_hints(holder, outer, inner, include_extras=True)
         except NameError as error:
             raise RegistrationError(
                 f"'{self._label}': the hint of '{name}' names '{error.name}', which cannot be resolved. "
@@ -206,7 +284,6 @@ class _Hints:
             raise RegistrationError(
                 f"'{self._label}': the hint of '{name}' is not a type ({type(error).__name__})"
             ) from None
-        return hints[name]
 
 
 def _closure(function: Callable[..., Any]) -> dict[str, Any]:
@@ -243,9 +320,9 @@ def allows_none(hint: Any) -> bool:
 
 
 def _injected(hint: Any, injectable: tuple[type, ...]) -> type | None:
-    """The injectable class in `C`, `C[X]`, `C | None` or `Annotated[C, ...]`."""
+    """The injectable class in `C`, `C[X]`, `C | None`, `Annotated[C, ...]` or `NotRequired[C]`."""
     origin = get_origin(hint)
-    if origin is Annotated:
+    if origin in (Annotated, typing.NotRequired):
         return _injected(get_args(hint)[0], injectable)
     if origin in (typing.Union, types.UnionType):
         members = [member for member in get_args(hint) if member is not type(None)]
@@ -259,7 +336,9 @@ def _injected(hint: Any, injectable: tuple[type, ...]) -> type | None:
 # --- parameters ----------------------------------------------------------------------------------
 
 
-def _parameter(item: inspect.Parameter, hint: Any, documented: str | None) -> Parameter:
+def _parameter(item: _Item, documented: str | None) -> Parameter:
+    optional = get_origin(item.hint) is typing.NotRequired
+    hint = get_args(item.hint)[0] if optional else item.hint
     default, field = item.default, None
     if isinstance(default, FieldInfo):  # x: int = Field(5, ge=1)
         field, default = default, EMPTY
@@ -273,16 +352,17 @@ def _parameter(item: inspect.Parameter, hint: Any, documented: str | None) -> Pa
     described = next((entry.description for entry in fields if entry.description), None)
     if default is None and hint is not EMPTY and not allows_none(hint):
         hint = _or_none(hint)  # x: str = None means str | None
-    if default is EMPTY and hint is not EMPTY and allows_none(hint) and not _has_default(fields):
-        default = None
+    given = default is not EMPTY or optional or any(not entry.is_required() for entry in fields)
+    if not given and hint is not EMPTY and allows_none(hint):
+        default, given = None, True
     return Parameter(
         name=item.name,
         wire_name=alias if isinstance(alias, str) else item.name,
-        hint=hint,
+        hint=typing.NotRequired[hint] if optional else hint,
         default=default,
+        required=not given,
         field=field,
         description=described or (notes[0] if notes else documented),
-        positional=item.kind is _KINDS.POSITIONAL_ONLY,
     )
 
 
@@ -295,7 +375,3 @@ def _or_none(hint: Any) -> Any:
     others = [entry for entry in metadata if not isinstance(entry, FieldInfo)]
     made: Any = typing.Optional[Annotated[(inner, *others)] if others else inner]  # noqa: UP045
     return Annotated[(made, *fields)] if fields else made
-
-
-def _has_default(fields: list[FieldInfo]) -> bool:
-    return any(not entry.is_required() for entry in fields)

@@ -254,7 +254,7 @@ class Validator:
         node: Any = self.schema
         for step in schema_path[:-1]:
             key = _key(node, step)
-            if key is None or (isinstance(node, list) and int(key) >= len(node)):
+            if key is None:
                 return {}
             node = node[key]
         return node if isinstance(node, dict) else {}
@@ -366,7 +366,8 @@ def _path(error: ValidationError, root: Json) -> Path:
 def _key(node: Any, step: str | int | None) -> str | int | None:
     """What a step of jsonschema-rs stands for in *node*; `None` where it does not lead on from there."""
     if not isinstance(node, dict):
-        return step if isinstance(node, list) and isinstance(step, int) else None
+        inside = isinstance(node, list) and isinstance(step, int) and step < len(node)
+        return step if inside else None
     if isinstance(step, int):
         same = (key for key in node if key.lstrip("+").isdecimal() and int(key) == step)
         return str(step) if str(step) in node else next(same, None)

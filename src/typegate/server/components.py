@@ -4,8 +4,8 @@ The law of the file: everything that can be known of a component before it is ca
 a call only looks up.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -19,9 +19,9 @@ from typegate.contract.schema import SchemaStyle
 from typegate.contract.signature import EMPTY, Signature
 from typegate.contract.uritemplate import TemplateError, UriTemplate
 from typegate.errors import RegistrationError
+from typegate.server.options import Options
 from typegate.types import (
     Annotations,
-    Icon,
     Json,
     Prompt,
     PromptArgument,
@@ -34,7 +34,6 @@ from typegate.types import (
 __all__ = [
     "Callback",
     "CompletionPlan",
-    "Options",
     "PromptPlan",
     "ResourcePlan",
     "Shared",
@@ -57,30 +56,6 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     style: SchemaStyle
     indent: int | None
     injectable: tuple[type, ...]
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What a decorator was told, as one value from there to the plan."""
-
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    scopes: frozenset[str] = frozenset()
-    annotations: ToolAnnotations | Annotations | None = None
-    icons: tuple[Icon, ...] | None = None
-    meta: Mapping[str, Json] | None = None
-    tags: frozenset[str] = frozenset()
-    schema: Mapping[str, Json] | None = None
-    output_schema: Mapping[str, Json] | None = None
-    structured_output: bool | None = None
-    inline: bool = False
-    gate: Gate = Gate()
-    uri: str = ""
-    mime_type: str | None = None
-    size: int | None = None
-    unsafe: frozenset[str] = frozenset()
-    arguments: Sequence[Mapping[str, Any] | PromptArgument] | None = None
-    local_names: Mapping[str, Any] = {}
 
 
 class Callback(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,9 +164,6 @@ def plan_tool(function: Callable[..., Any], options: Options, shared: Shared) ->
         options.output_schema,
         options.structured_output,
     )
-    annotations = options.annotations
-    if annotations is not None and not isinstance(annotations, ToolAnnotations):
-        raise RegistrationError(f"annotations= of '{name}' must be ToolAnnotations(...)")
     listed = Tool(
         name=name,
         title=options.title,
@@ -199,14 +171,14 @@ def plan_tool(function: Callable[..., Any], options: Options, shared: Shared) ->
         input_schema=arguments.schema,
         output_schema=results.schema,
         object_output_schema=results.object_schema,
-        annotations=annotations,
+        annotations=cast(ToolAnnotations | None, options.annotations),
         icons=options.icons,
         meta=_meta(options),
     )
     return ToolPlan(
         key=name,
         listed=listed,
-        callback=_callback(function, signature, options, arguments.positional),
+        callback=_callback(function, signature, options),
         arguments=arguments,
         results=results,
         gate=gate,
@@ -234,7 +206,7 @@ def plan_resource(function: Callable[..., Any], options: Options, shared: Shared
         description=_description(options, signature),
         mime_type=options.mime_type,
         size=options.size,
-        annotations=_annotations(options, name),
+        annotations=cast(Annotations | None, options.annotations),
         icons=options.icons,
         meta=_meta(options),
     )
@@ -257,7 +229,7 @@ def plan_template(function: Callable[..., Any], options: Options, shared: Shared
         title=options.title,
         description=_description(options, signature),
         mime_type=options.mime_type,
-        annotations=_annotations(options, name),
+        annotations=cast(Annotations | None, options.annotations),
         icons=options.icons,
         meta=_meta(options),
     )
@@ -279,7 +251,7 @@ def _check_variables(uri: str, template: UriTemplate, signature: Signature) -> N
             f"resource '{uri}' has the variable '{strangers[0]}', which its function does not take"
         )
     for name, parameter in takes.items():
-        if parameter.default is EMPTY and name not in template.required:
+        if parameter.required and name not in template.required:
             where = "is optional in" if name in template.variables else "is not in"
             raise RegistrationError(f"parameter '{name}' {where} the URI '{uri}', so it needs a default")
 
@@ -291,14 +263,12 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
     """Read a function as a prompt; its arguments come from the signature, or are listed by hand."""
     signature = signatures.read(function, shared.injectable, options.local_names)
     name = _named(options, signature, "prompt")
-    given = [_prompt_argument(entry) for entry in options.arguments or ()]
-    if options.arguments is not None:
+    given = options.arguments
+    if given is not None:
         _check_arguments(name, given, signature)
     derived = [
         PromptArgument(
-            name=parameter.wire_name,
-            description=parameter.description,
-            required=parameter.default is EMPTY and not _has_field_default(parameter),
+            name=parameter.wire_name, description=parameter.description, required=parameter.required
         )
         for parameter in signature.parameters
     ]
@@ -306,7 +276,7 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
         name=name,
         title=options.title,
         description=_description(options, signature),
-        arguments=tuple(given if options.arguments is not None else derived) or None,
+        arguments=tuple(derived if given is None else given) or None,
         icons=options.icons,
         meta=_meta(options),
     )
@@ -314,12 +284,12 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
         key=name,
         listed=listed,
         callback=_callback(function, signature, options),
-        strings=plan_strings(name, signature, frozenset(each.name for each in given if each.required)),
+        strings=plan_strings(name, signature, frozenset(each.name for each in given or () if each.required)),
         options=options,
     )
 
 
-def _check_arguments(name: str, given: list[PromptArgument], signature: Signature) -> None:
+def _check_arguments(name: str, given: tuple[PromptArgument, ...], signature: Signature) -> None:
     listed = {argument.name for argument in given}
     takes = {parameter.wire_name for parameter in signature.parameters}
     if signature.extra is EMPTY and listed - takes:
@@ -327,22 +297,15 @@ def _check_arguments(name: str, given: list[PromptArgument], signature: Signatur
             f"prompt '{name}' lists '{min(listed - takes)}', which its function does not take"
         )
     for parameter in signature.parameters:
-        needed = parameter.default is EMPTY and not _has_field_default(parameter)
-        if needed and parameter.wire_name not in listed:
+        if parameter.required and parameter.wire_name not in listed:
             raise RegistrationError(f"prompt '{name}' does not list '{parameter.wire_name}', which it needs")
 
 
-def _has_field_default(parameter: signatures.Parameter) -> bool:
-    return parameter.field is not None and not parameter.field.is_required()
-
-
-def _prompt_argument(entry: Mapping[str, Any] | PromptArgument) -> PromptArgument:
-    return entry if isinstance(entry, PromptArgument) else msgspec.convert(entry, PromptArgument)
-
-
-def plan_completion(function: Callable[..., Any], shared: Shared) -> CompletionPlan:
+def plan_completion(
+    function: Callable[..., Any], shared: Shared, local_names: Mapping[str, Any] | None = None
+) -> CompletionPlan:
     """Read a function as a completion: it takes what was typed, and may take the other arguments."""
-    signature = signatures.read(function, shared.injectable)
+    signature = signatures.read(function, shared.injectable, local_names)
     names = [parameter.name for parameter in signature.parameters]
     if not 1 <= len(names) <= 2:
         raise RegistrationError(
@@ -378,19 +341,11 @@ def _meta(options: Options) -> Mapping[str, Json] | None:
     return {**(options.meta or {}), TAGS_KEY: sorted(options.tags)}
 
 
-def _annotations(options: Options, name: str) -> Annotations | None:
-    if options.annotations is not None and not isinstance(options.annotations, Annotations):
-        raise RegistrationError(f"annotations= of '{name}' must be Annotations(...)")
-    return options.annotations
-
-
-def _callback(
-    function: Callable[..., Any], signature: Signature, options: Options, positional: tuple[str, ...] = ()
-) -> Callback:
+def _callback(function: Callable[..., Any], signature: Signature, options: Options) -> Callback:
     return Callback(
         function=function,
         injected=tuple(signature.injected),
-        positional=positional,
+        positional=signature.positional,
         is_async=signature.is_async,
         inline=options.inline,
     )

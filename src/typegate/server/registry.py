@@ -7,7 +7,7 @@ encoded once per revision until something changes.
 import itertools
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Final, Generic, Literal, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -15,22 +15,20 @@ from typegate.errors import RegistrationError
 from typegate.guards.access import admits
 from typegate.server.components import (
     CompletionPlan,
-    Options,
     PromptPlan,
     ResourcePlan,
     TemplatePlan,
     ToolPlan,
 )
+from typegate.server.options import OnDuplicate, Options
 from typegate.types import Listed, Principal
 from typegate.versions import Version
 from typegate.wire.jsonrpc import dumps
 from typegate.wire.shapes import describe
 
-__all__ = ["Catalogue", "OnDuplicate", "Page", "Plan", "Registry"]
+__all__ = ["Catalogue", "Completable", "Completions", "Page", "Plan", "Registry"]
 
 log: Final = logging.getLogger("typegate")
-
-OnDuplicate = Literal["warn", "error", "replace", "ignore"]
 
 
 class Plan(Protocol):
@@ -79,7 +77,7 @@ class Registry(Generic[P]):
 
     def __init__(self, kind: str, on_duplicate: OnDuplicate) -> None:
         self._kind = kind
-        self._on_duplicate = on_duplicate
+        self._on_duplicate: OnDuplicate = on_duplicate
         self._plans: dict[str, tuple[int, P]] = {}
         self._ordinals = itertools.count(1)
         self._encoded: dict[str, bytes] = {}
@@ -98,11 +96,7 @@ class Registry(Generic[P]):
         """
         ordinal = next(self._ordinals)
         if plan.key in self._plans:
-            if self._on_duplicate == "error":
-                raise RegistrationError(f"{self._kind} '{plan.key}' is registered already")
-            if self._on_duplicate == "warn":
-                log.warning("%s '%s' is registered already; the first one is kept", self._kind, plan.key)
-            if self._on_duplicate != "replace":
+            if not _replaces(self._on_duplicate, f"{self._kind} '{plan.key}'"):
                 return False
             ordinal = self._plans[plan.key][0]
         self._plans[plan.key] = (ordinal, plan)
@@ -148,19 +142,75 @@ def _encode(plans: Iterator[Plan], version: Version) -> bytes:
     return dumps([describe(plan.listed, version) for plan in plans])
 
 
-class Catalogue:
-    """All that a server offers.
+def _replaces(on_duplicate: OnDuplicate, what: str) -> bool:
+    """Whether the second one of a name takes the place of the first.
 
-    Attributes:
-        completions: (`prompt` or `resource`, name or template, argument) -> what suggests its values.
+    Raises:
+        RegistrationError: there must be no second one.
     """
+    if on_duplicate == "error":
+        raise RegistrationError(f"{what} is registered already")
+    if on_duplicate == "warn":
+        log.warning("%s is registered already; the first one is kept", what)
+    return on_duplicate == "replace"
+
+
+Completable = tuple[str, str, str]
+"""`prompt` or `resource`, the name of the prompt or the URI of the template, the argument."""
+
+
+class Completions:
+    """What suggests values, by what it completes; it goes with the component that it belongs to.
+
+    Args:
+        on_duplicate: what happens when the same argument is completed again.
+    """
+
+    def __init__(self, on_duplicate: OnDuplicate) -> None:
+        self._on_duplicate: OnDuplicate = on_duplicate
+        self._plans: dict[Completable, CompletionPlan] = {}
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def __iter__(self) -> Iterator[CompletionPlan]:
+        return iter(tuple(self._plans.values()))
+
+    def add(self, key: Completable, plan: CompletionPlan) -> None:
+        """Register what completes *key*.
+
+        Raises:
+            RegistrationError: something does already, and `on_duplicate` is "error".
+        """
+        kind, name, argument = key
+        what = f"the completion of '{argument}' of {kind} '{name}'"
+        if key not in self._plans or _replaces(self._on_duplicate, what):
+            self._plans[key] = plan
+
+    def get(self, key: Completable) -> CompletionPlan | None:
+        """What completes *key*."""
+        return self._plans.get(key)
+
+    def of(self, kind: str, name: str) -> dict[str, CompletionPlan]:
+        """Those of one component, by argument."""
+        return {key[2]: plan for key, plan in self._plans.items() if key[:2] == (kind, name)}
+
+    def settle(self, kind: str, name: str, plans: Mapping[str, CompletionPlan]) -> None:
+        """A component has come, perhaps in the place of another: *plans* are all of its completions."""
+        for argument in self.of(kind, name):
+            del self._plans[kind, name, argument]
+        self._plans.update({(kind, name, argument): plan for argument, plan in plans.items()})
+
+
+class Catalogue:
+    """All that a server offers."""
 
     def __init__(self, on_duplicate: OnDuplicate) -> None:
         self.tools: Registry[ToolPlan] = Registry("tool", on_duplicate)
         self.resources: Registry[ResourcePlan] = Registry("resource", on_duplicate)
         self.templates: Registry[TemplatePlan] = Registry("resource template", on_duplicate)
         self.prompts: Registry[PromptPlan] = Registry("prompt", on_duplicate)
-        self.completions: dict[tuple[str, str, str], CompletionPlan] = {}
+        self.completions = Completions(on_duplicate)
 
     def find_resource(
         self, uri: str, principal: Principal | None
