@@ -44,7 +44,7 @@ EVERY = [
     *(kind("words") for kind in (errors.TypegateError, errors.ConfigurationError, errors.RegistrationError)),
     *(kind("words") for kind in (ToolError, errors.InvalidResult, ProtocolError, MethodNotFound)),
     *(kind("words", {"a": 1}) for kind in (ParseError, InvalidParams, ResourceNotFound, InternalError)),
-    Rejected("NO", "words", "a hint", [BROKEN], as_error=False),
+    Rejected("NO", "words", "a hint", [BROKEN], as_error=False, retry_after=2.5),
     InvalidArguments([BROKEN, MISSING]),
     RequestFailed(-32602, "words", {"a": 1}),
     InvalidRequest("words", request_id="7"),

@@ -412,3 +412,40 @@ def test_a_server_may_be_opened_again_and_again() -> None:
 
     assert [asyncio.run(main()) for _ in range(3)] == [["2", "2"]] * 3
     assert events == ["opened", "opened", "closed", "closed"] * 3
+
+
+# --- what the client does for its user -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("ref", ["greet", "note://{name}", {"type": "ref/prompt", "name": "greet"}])
+def test_a_prompt_or_a_template_is_named_in_short(ref: Any) -> None:
+    """By its name or its URI, or in full."""
+    server = MCPServer("t")
+
+    @server.prompt
+    def greet(name: str) -> str:
+        return name
+
+    @server.resource("note://{name}")
+    def note(name: str) -> str:
+        return name
+
+    for target in (greet, note):
+        server.completion(target, "name")(lambda typed: [f"{typed}!"])
+
+    async def ask() -> list[str]:
+        async with server.client() as client:
+            return await client.complete(ref, "name", "a")
+
+    assert asyncio.run(ask()) == ["a!"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [{"a": -float("inf")}]])
+def test_what_is_no_json_is_not_sent(value: Any) -> None:
+    """Nor is anything else in its place."""
+
+    async def ask(client: Client) -> None:
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            await client.call_tool("echo", {"text": value})
+
+    run(ask, NEWEST)

@@ -253,6 +253,15 @@ def test_B3_the_raise_decides_before_the_gate(by_gate: bool, as_error: bool | No
     }
 
 
+def test_B4_the_author_may_say_when_to_try_again() -> None:
+    """In seconds; where nothing is said there is no such member."""
+    server = MCPServer("shop")
+    server.add_tool("wait", lambda: reject("BUSY", "come back later", retry_after=2.5))
+    problem = call(server, "wait").problem
+    assert problem is not None
+    assert problem["retry_after"] == 2.5
+
+
 def fail_with_reject() -> str:
     """Says so in one line."""
     reject("OUT_OF_STOCK", "there is none left", hint="try again tomorrow")

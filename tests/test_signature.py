@@ -1,6 +1,7 @@
 """What `typegate.contract.signature` promises: a callable is read once, or refused with advice."""
 
 import functools
+import inspect
 import sys
 import typing
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -777,3 +778,65 @@ def test_the_description_ends_where_the_parameters_begin() -> None:
     found = read(function)
     assert found.description == "Do it."
     assert [each.description for each in found.parameters] == ["the first", None]
+
+
+# --- wrappers ------------------------------------------------------------------------------------
+
+
+def logged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator as people write them."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+class Counted:
+    """A decorator that is a class."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+@pytest.mark.parametrize("wrap", [logged, functools.lru_cache, Counted], ids=["wraps", "cache", "class"])
+def test_a_wrapped_method_without_its_instance_is_refused(wrap: Any) -> None:
+    """The caller would be asked for `self`; bound, it is read as it is."""
+
+    class Service:
+        @wrap
+        def greet(self, name: str) -> str:
+            return name
+
+    with pytest.raises(RegistrationError, match="without its instance"):
+        read(Service.__dict__["greet"])
+    if wrap is not Counted:  # which is no method, and stays unbound
+        assert [each.name for each in read(Service().greet).parameters] == ["name"]
+
+
+def test_hints_of_a_wrapped_function_mean_what_they_mean_where_it_stands() -> None:
+    """Also where the decorator is a class of another module."""
+
+    def find(where: "Special") -> None: ...
+
+    namespace: dict[str, Any] = {"functools": functools, "__name__": "elsewhere"}
+    exec(
+        inspect.getsource(Counted).replace("Callable[..., Any]", "object").replace("Any", "object"), namespace
+    )
+    assert read(namespace["Counted"](find)).parameters[0].hint is Special
+
+
+def test_what_chooses_by_the_type_of_its_first_argument_is_refused() -> None:
+    """A tool is called by name."""
+
+    @functools.singledispatch
+    def find(key: int | str) -> str:
+        return str(key)
+
+    with pytest.raises(RegistrationError, match="singledispatch"):
+        read(find)

@@ -85,6 +85,7 @@ class Rejected(ToolError):
         hint: what to send instead.
         issues: the same, argument by argument.
         as_error: whether the result is flagged `isError`; `None`: as the gate says.
+        retry_after: seconds after which the same call may succeed.
 
     Raises:
         TypeError: an argument is of another type.
@@ -97,6 +98,7 @@ class Rejected(ToolError):
         hint: str | None = None,
         issues: Sequence[Issue] = (),
         as_error: bool | None = None,
+        retry_after: float | None = None,
     ) -> None:
         if not (isinstance(code, str) and isinstance(message, str) and isinstance(hint, str | None)):
             raise TypeError(
@@ -113,6 +115,7 @@ class Rejected(ToolError):
         self.hint = hint
         self.issues = tuple(issues)
         self.as_error = as_error
+        self.retry_after = retry_after
 
 
 def reject(
@@ -121,9 +124,10 @@ def reject(
     hint: str | None = None,
     issues: Sequence[Issue] = (),
     as_error: bool | None = None,
+    retry_after: float | None = None,
 ) -> NoReturn:
     """Refuse the call from inside a function: raises `Rejected`, and type checkers know it."""
-    raise Rejected(code, message, hint, issues, as_error)
+    raise Rejected(code, message, hint, issues, as_error, retry_after)
 
 
 class InvalidArguments(TypegateError):

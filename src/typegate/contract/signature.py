@@ -89,6 +89,7 @@ def read(
     body = _body(function)
     name = _name(function, body)
     label = name or type(function).__name__
+    _refuse_dispatch(function, label)
     _refuse_unbound(function, label)
     _refuse_generators(body, label)
     try:
@@ -150,17 +151,27 @@ def _given_by_partial(function: Callable[..., Any], name: str) -> bool:
 
 def _refuse_unbound(function: Callable[..., Any], label: str) -> None:
     """An instance method decorated in its class body would ask the caller for `self`."""
-    if not inspect.isfunction(function):
+    inner = function if inspect.ismethod(function) else inspect.unwrap(function)
+    if not inspect.isfunction(inner):
         return
-    code = function.__code__
+    code = inner.__code__
     first = code.co_varnames[0] if code.co_argcount else None
-    owner = function.__qualname__.rpartition(".")[0]
+    owner = inner.__qualname__.rpartition(".")[0]
     inside_class = bool(owner) and not owner.endswith("<locals>")
-    if inside_class and first in ("self", "cls") and first not in function.__annotations__:
+    if inside_class and first in ("self", "cls") and first not in inner.__annotations__:
         raise RegistrationError(
             f"'{label}' is a method without its instance, so the caller would be asked for "
             f"'{first}'. Register the bound method, server.add_tool(obj.{label}), or mark it with "
             f"@typegate.tool and call server.add_tools(obj)"
+        )
+
+
+def _refuse_dispatch(function: Callable[..., Any], label: str) -> None:
+    """`functools.singledispatch` wants its first argument by position, and a type that it can see."""
+    if hasattr(function, "dispatch") and hasattr(function, "registry"):
+        raise RegistrationError(
+            f"'{label}' picks its code by the type of its first argument (singledispatch), and a tool is "
+            f"called by name. Register a function that takes the union of the types"
         )
 
 
@@ -237,7 +248,7 @@ class _Hints:
         local_names: Mapping[str, Any],
     ) -> None:
         self._label = label
-        inner = inspect.unwrap(body)
+        inner = inspect.unwrap(function if hasattr(function, "__wrapped__") else body)
         module = sys.modules.get(getattr(inner, "__module__", None) or "")
         self._globals = getattr(inner, "__globals__", None) or vars(module or types)
         self._locals = {**_owner(function), **local_names, **_closure(inner), **_type_parameters(inner)}

@@ -38,16 +38,16 @@ _DURATION: Final = re.compile(
     re.ASCII,
 ).fullmatch
 
-_DATE: Final = re.compile(r"(?!0000)\d{4}-\d{2}-\d{2}", re.ASCII).fullmatch
-
 
 def _is_date(text: str) -> bool:
     """A day of the calendar that Python knows: from year 1 on."""
     try:
-        return _DATE(text) is not None and datetime.date.fromisoformat(text) is not None
+        return len(text) == 10 and text[4] == text[7] == "-" and _read_date(text) is not None
     except ValueError:
         return False
 
+
+_read_date: Final = datetime.date.fromisoformat
 
 _FORMATS: Final = {
     "date": _is_date,

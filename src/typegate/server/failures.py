@@ -8,6 +8,8 @@ import logging
 import secrets
 from typing import Final
 
+from msgspec import UNSET
+
 from typegate.contract.problems import invalid_arguments, problem_text, rendered
 from typegate.errors import (
     InternalError,
@@ -74,7 +76,13 @@ def _problem(call: Call, error: BaseException) -> Problem:
     if isinstance(error, InvalidArguments):
         return invalid_arguments(name, error.issues)
     if isinstance(error, Rejected):
-        return Problem(code=error.code, message=error.message, hint=error.hint, issues=error.issues)
+        return Problem(
+            code=error.code,
+            message=error.message,
+            hint=error.hint,
+            issues=error.issues,
+            retry_after=UNSET if error.retry_after is None else error.retry_after,
+        )
     if isinstance(error, ToolError):
         return Problem(code="tool_failed", message=str(error))
     kind = _KINDS.get(call.request.method, "Method")

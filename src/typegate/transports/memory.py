@@ -7,6 +7,8 @@ a client sees.
 import asyncio
 import contextlib
 import itertools
+import math
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Final, TypeVar
@@ -167,7 +169,10 @@ class Client:
 
         Raises:
             RequestFailed: the answer is a JSON-RPC error.
+            ValueError: the params hold NaN or infinity, which are no JSON.
         """
+        if _has_non_finite(params):
+            raise ValueError("the params hold NaN or infinity, which JSON cannot carry")
         id_ = next(self._ids)
         future = self._waiting[id_] = asyncio.get_running_loop().create_future()
         message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": self._with_meta(params or {})}
@@ -270,20 +275,39 @@ class Client:
         )
 
     async def complete(
-        self, ref: Mapping[str, str], argument: str, value: str, others: Mapping[str, str] | None = None
+        self,
+        ref: str | Mapping[str, str],
+        argument: str,
+        value: str,
+        others: Mapping[str, str] | None = None,
     ) -> list[str]:
         """Ask for suggestions.
 
         Args:
-            ref: `{"type": "ref/prompt", "name": ...}` or `{"type": "ref/resource", "uri": ...}`.
+            ref: the name of a prompt or the URI of a template; or, for a prompt whose name looks like a
+                URI, `{"type": "ref/prompt", "name": ...}` as it travels.
             argument: the argument or variable.
             value: what was typed so far.
             others: the other arguments, as far as they are settled.
         """
+        if isinstance(ref, str):
+            is_uri = _URI.match(ref) is not None
+            ref = {"type": "ref/resource", "uri": ref} if is_uri else {"type": "ref/prompt", "name": ref}
         params: dict[str, Json] = {"ref": dict(ref), "argument": {"name": argument, "value": value}}
         if others is not None:
             params["context"] = {"arguments": dict(others)}
         return list((await self.request("completion/complete", params))["completion"]["values"])
+
+
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def _has_non_finite(value: Json) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, Mapping):
+        return any(map(_has_non_finite, value.values()))
+    return isinstance(value, list | tuple) and any(map(_has_non_finite, value))
 
 
 @contextlib.asynccontextmanager
