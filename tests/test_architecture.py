@@ -26,7 +26,7 @@ ROOMS = (
     ("typegate", "text types errors versions content"),
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
-    ("typegate.contract", "generator hints adapter arguments results"),
+    ("typegate.contract", "generator hints cores reading adapter arguments results"),
     ("typegate.guards", "calls access"),
     ("typegate.server", "bus components context registry failures handlers"),
     ("typegate.transports", "workers runner stdio memory"),
@@ -51,7 +51,7 @@ LIBRARIES = {
     "docstring_parser": {"typegate.contract.docstrings"},
     "jsonschema_rs": {"typegate.contract.validator"},
     "pydantic": {f"typegate.contract.{name}" for name in ("signature", "generator", "hints", "adapter")},
-    "pydantic_core": {f"typegate.contract.{name}" for name in ("signature", "generator", "adapter")},
+    "pydantic_core": {f"typegate.contract.{name}" for name in ("generator", "cores", "reading", "adapter")},
 }
 """Third-party library → the modules that may import it."""
 
@@ -75,8 +75,10 @@ ANY_EDGE = {
     "typegate.app",
     "typegate.contract.adapter",
     "typegate.contract.arguments",
+    "typegate.contract.cores",
     "typegate.contract.generator",
     "typegate.contract.hints",
+    "typegate.contract.reading",
     "typegate.contract.results",
     "typegate.contract.signature",
     "typegate.contract.validator",

@@ -22,7 +22,7 @@ import typing_extensions
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["NAMES", "UNSET", "Form", "forms", "is_json", "key_token", "token"]
+__all__ = ["NAMES", "UNSET", "Form", "forms", "is_json", "key_token", "open_models", "token"]
 
 UNSET = dataclasses.MISSING
 
@@ -444,6 +444,14 @@ def make_model(name: str, found: Mapping[str, Member], extra: Any = None, **tags
         fields[key] = (member.form.hint, Field(default, **options))
     config = ConfigDict(extra=extra) if extra is not None else None
     return pydantic.create_model(name, __config__=config, **fields, **tags)
+
+
+@st.composite
+def open_models(draw: st.DrawFn) -> Form:
+    """A model of scalars that drops unknown keys, some of it left out: many values fit several of them."""
+    found = draw(members(scalars, refused=UNREADABLE))
+    made = make_model(draw(class_names), found, draw(st.sampled_from(["ignore", None])))
+    return Form(made, instance_of(made, found), built(made, found))
 
 
 @st.composite
