@@ -6,11 +6,11 @@ and, indented, the text.
 """
 
 import collections.abc
-import math
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
@@ -18,7 +18,14 @@ import msgspec
 
 from typegate.content import Helper, ToolResult, block_of
 from typegate.contract import problems
-from typegate.contract.adapter import Adapter, adapt, foreign, has_non_finite
+from typegate.contract.adapter import (
+    Adapter,
+    adapt,
+    foreign,
+    has_endless_decimal,
+    has_non_finite,
+    is_non_finite,
+)
 from typegate.contract.schema import SchemaStyle, as_object, is_object, publish
 from typegate.contract.signature import EMPTY
 from typegate.contract.validator import Validator, check_bounds
@@ -42,6 +49,9 @@ from typegate.types import (
 __all__ = ["Results", "as_problem", "plan_results", "to_json", "to_text"]
 
 
+Encode = Callable[[Any], bytes]
+
+
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """How what one function returns is shaped; made once, at registration.
 
@@ -52,6 +62,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         judge: the schema that every structured value must satisfy.
         wraps: whether handshake clients get `{"result": value}`.
         indent: of JSON in text blocks; `None`: compact.
+        encode: a value → JSON: a `Decimal` as a string, or as a number where only numbers are declared.
+        in_doubt: whether a `Decimal`, a number to the judge, may be written as a string in its place.
+        is_loose: whether anything at all may stand somewhere.
     """
 
     adapter: Adapter | None = None
@@ -60,6 +73,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     judge: Validator | None = None
     wraps: bool = False
     indent: int | None = 2
+    encode: Encode
+    in_doubt: bool = True
+    is_loose: bool = True
 
     def shape(self, value: Any) -> CallToolResult:
         """What the call answers.
@@ -81,10 +97,13 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         """The value as JSON that the output schema admits."""
         adapter = self.adapter
         tree = value if adapter is None or adapter.plain else _dumped(adapter, value)
-        raw = _to_json(tree)
-        if not _admits(judge, tree):
+        raw = _to_json(tree, self.encode)
+        if not _admits(judge, tree) or (self.in_doubt and raw != _encode_with_numbers(tree)):
             _refuse_lost_keys(raw)
             _judge(judge, msgspec.json.decode(raw))
+            _refuse_endless_decimals(raw, value)
+        elif self.is_loose:
+            _refuse_endless_decimals(raw, value)
         return raw
 
     def refusal(self, problem: dict[str, Json]) -> bytes | None:
@@ -147,10 +166,15 @@ def plan_results(
         judge = Validator(schema, f"output_schema= of '{label}'", "result")
         wraps = not is_object(schema, schema)
         return Results(
-            schema=schema, object_schema=as_object(schema), judge=judge, wraps=wraps, indent=indent
+            encode=_encode,
+            schema=schema,
+            object_schema=as_object(schema),
+            judge=judge,
+            wraps=wraps,
+            indent=indent,
         )
     if wanted is False or (wanted is None and not _is_specific(returns)):
-        return Results(indent=indent)
+        return Results(encode=_encode, indent=indent)
     if returns is EMPTY:
         raise RegistrationError(f"'{label}' has structured_output=True and no return annotation")
     try:
@@ -173,6 +197,9 @@ def _declared(returns: Any, style: SchemaStyle, indent: int | None) -> Results:
         judge=Validator(generated, "the output schema", "result"),
         wraps=not is_object(schema, schema),
         indent=indent,
+        encode=_encode_with_numbers if adapter.numeric else _encode,
+        in_doubt=adapter.in_doubt,
+        is_loose=adapter.is_loose,
     )
 
 
@@ -316,26 +343,31 @@ def to_json(value: Any) -> bytes:
     Raises:
         InvalidResult: it cannot be written; the text names the place.
     """
-    raw = _to_json(value)
+    raw = _to_json(value, _encode)
     _refuse_lost_keys(raw)
+    _refuse_endless_decimals(raw, value)
     return raw
 
 
-def _to_json(value: Any) -> bytes:
-    """The same, where every key is known to be a string or will be looked at."""
+def _to_json(value: Any, encode: Encode) -> bytes:
+    """The same, where what the two last steps look for cannot be, or will be looked for."""
     try:
-        raw = _encode(value)
+        raw = encode(value)
     except UnicodeEncodeError:
-        return _to_json(without_surrogates(_as_tree(value)))
-    except RecursionError:
-        raise InvalidResult(_ENDLESS) from None
+        return _to_json(without_surrogates(_as_tree(value)), encode)
     except _NonFiniteError:
         raise _non_finite(value) from None
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise _unwritable(value, error) from None
     if b"null" in raw and has_non_finite(value):
         raise _non_finite(value)
     return raw
+
+
+def _refuse_endless_decimals(raw: bytes, value: Any) -> None:
+    """A `Decimal` without an end is written as a text, which no reader would take for a number."""
+    if (b"NaN" in raw or b"Infinity" in raw) and has_endless_decimal(value):
+        raise _non_finite(value)
 
 
 _NUMBER_KEY: Final = re.compile(rb'"-?[0-9][^"]*":')
@@ -392,6 +424,7 @@ def _hook(value: Any) -> Any:
 
 
 _encode = msgspec.json.Encoder(enc_hook=_hook).encode
+_encode_with_numbers = msgspec.json.Encoder(enc_hook=_hook, decimal_format="number").encode
 
 
 def _refuse_streaming(value: Any) -> None:
@@ -422,11 +455,17 @@ def _admits(judge: Validator, value: Any) -> bool:
 
 
 def _non_finite(value: Any) -> InvalidResult:
-    found = "returned NaN or an infinity, which JSON cannot hold"
-    for place, _, item in _places(value):
-        if isinstance(item, float) and not math.isfinite(item):
-            return InvalidResult(f"{found}, at {place}")
-    return InvalidResult(found)
+    place = _place_without_end(value)
+    return InvalidResult(_WITHOUT_END if place is None else f"{_WITHOUT_END}, at {place}")
+
+
+_WITHOUT_END: Final = "returned NaN or an infinity, which JSON cannot hold"
+
+
+def _place_without_end(value: Any) -> str | None:
+    """Where a NaN or an infinity stands, if one does."""
+    found = (place for place, _, item in _places(value) if is_non_finite(item))
+    return next(found, None)
 
 
 _MAX_PLACES: Final = 64
@@ -436,15 +475,32 @@ _MAX_PLACES: Final = 64
 def _unwritable(value: Any, error: Exception) -> InvalidResult:
     """The first place that cannot be written, without its value."""
     for place, depth, item in _places(value):
-        try:
-            _encode(item)
-        except Exception:  # noqa: BLE001  (whatever it is, this is the place)
+        if is_non_finite(item):
+            return InvalidResult(f"{_WITHOUT_END}, at {place}")
+        if not _is_writable(item):
             if depth == _MAX_PLACES:
                 return InvalidResult(_ENDLESS)
-            return InvalidResult(
-                f"returned what is no JSON: a value of type {type(item).__name__} at {place}"
-            )
+            return InvalidResult(f"returned what is no JSON: {_what_is_wrong(item)} at {place}")
     return InvalidResult(f"returned what is no JSON ({type(error).__name__})")
+
+
+def _is_writable(value: Any) -> bool:
+    try:
+        _encode(value)
+    except Exception:  # noqa: BLE001  (whatever it is, this is the place)
+        return False
+    return True
+
+
+def _what_is_wrong(value: Any) -> str:
+    """Why a value whose parts can all be written cannot be written itself."""
+    if isinstance(value, int):
+        return "a number of too many digits"
+    if isinstance(value, Mapping):
+        wrong = [type(key).__name__ for key in value if not _is_writable({key: None})]
+        if wrong:
+            return f"a key of type {wrong[0]}"
+    return f"a value of type {type(value).__name__}"
 
 
 def _places(value: Any, place: str = "$", depth: int = 0) -> Iterator[tuple[str, int, Any]]:
@@ -456,7 +512,7 @@ def _places(value: Any, place: str = "$", depth: int = 0) -> Iterator[tuple[str,
 
 
 def _inside(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | AbstractSet):
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
         return
     if not isinstance(value, Mapping):
