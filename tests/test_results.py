@@ -2,14 +2,16 @@
 
 import dataclasses
 import json
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from typegate import InvalidResult
+from typegate import EmbeddedResource, InvalidResult, Text, TextResourceContents, ToolResult
 from typegate.contract.results import plan_results, to_json
 from typegate.contract.signature import EMPTY
+from typegate.types import EmbeddedResourceContent
 
 
 def shaped(value: Any, hint: Any = EMPTY, **options: Any) -> Any:
@@ -142,3 +144,42 @@ def test_what_contains_itself_is_told_as_such() -> None:
         deep = [deep]
     for value in (ring, {"a": ring}, deep):
         assert refusal(value) == "returned a value that contains itself, or is nested too deeply"
+
+
+# --- _meta
+
+DEEP: Any = {}
+for _ in range(1000):
+    DEEP = {"a": DEEP}
+
+METAS = [
+    ({"a": float("nan")}, "returned NaN or an infinity, which JSON cannot hold, at _meta.a"),
+    ({"a": [object()]}, "returned what is no JSON: a value of type object at _meta.a[0]"),
+    (DEEP, "returned a value that contains itself, or is nested too deeply, in _meta"),
+    ([1], "returned what is no object at _meta"),
+]
+
+
+@pytest.mark.parametrize(("meta", "said"), METAS, ids=["nan", "object", "deep", "array"])
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda meta: ToolResult(["done"], meta=meta),
+        lambda meta: ToolResult([Text("done", meta=meta)]),
+        lambda meta: Text("done", meta=meta),
+        lambda meta: [EmbeddedResource(uri="shop://terms", text="…", meta=meta)],
+        lambda meta: EmbeddedResourceContent(
+            resource=TextResourceContents(uri="shop://terms", text="…", meta=meta)
+        ),
+    ],
+    ids=["result", "block in a result", "block", "resource", "contents"],
+)
+def test_meta_is_json_like_all_else(result: Any, meta: Any, said: str) -> None:
+    """What an author hangs on a result or a block is held to the same rules, and the place is named."""
+    assert refusal(result(meta)) == said
+
+
+def test_meta_may_hold_what_a_result_may() -> None:
+    """A date is written as in a result."""
+    found = plan_results("tool", EMPTY).shape(ToolResult(["done"], meta={"on": date(2026, 1, 3)}))
+    assert found.meta == {"on": "2026-01-03"}

@@ -196,6 +196,8 @@ def enums(draw: st.DrawFn) -> Form:
                 (enum.Enum, ["red", 2, "2", 0]),
                 (enum.Enum, [0.5, 1.5]),
                 (enum.Enum, [True, "yes"]),
+                (enum.Enum, [dt.date(2026, 1, 3), dt.timedelta(minutes=5), "red"]),
+                (enum.Enum, [Decimal("1.50"), b"\xfb\xff", (1, "x"), 2]),
             ]
         )
     )
@@ -498,7 +500,8 @@ def tagged_unions(draw: st.DrawFn, inner: st.SearchStrategy[Form]) -> Form:
     members_ = []
     for index in range(count):
         found = draw(members(inner).map(lambda made: {key: made[key] for key in made if key != "type"}))
-        made = make_model(f"Kind{index}", found, kind=(Literal[f"k{index}"], ...))
+        default = draw(st.sampled_from([..., f"k{index}"]))
+        made = make_model(f"Kind{index}", found, kind=(Literal[f"k{index}"], default))
         values = built(lambda made=made, index=index, **fields: made(kind=f"k{index}", **fields), found)
         members_.append(Form(made, instance_of(made, found), values, marks=members_marks(found)))
     hint: Any = Union[tuple(member.hint for member in members_)]  # noqa: UP007

@@ -1,7 +1,7 @@
 """A type hint → what reads it from JSON, what writes it as JSON, and its JSON Schema.
 
-The law of the file: whoever needs pydantic asks here (beside it only `generator`, `hints`, `cores` and
-`reading`, which serve this file, and `signature`, which reads `Field`), and three rules of ours hold for
+The law of the file: whoever needs pydantic asks here (beside it only `cores`, `forms`, `generator`, `hints`
+and `reading`, which serve this file, and `signature`, which reads `Field`), and three rules of ours hold for
 every type, however deep: bytes are standard base64; NaN and infinity are written as tokens that the caller
 can find, never as a silent null; a type that pydantic cannot read is passed through as it came.
 """
@@ -31,8 +31,17 @@ from pydantic_core import (
 )
 
 from typegate.content import encode_base64
-from typegate.contract.cores import changed, kinds, serializer, validator
-from typegate.contract.generator import Extra, Generator, as_key
+from typegate.contract.cores import Node, changed, kinds, nodes, serializer, validator
+from typegate.contract.forms import (
+    Write,
+    as_key,
+    completed,
+    form_of,
+    has_odd_values,
+    key_options,
+    with_late_fields,
+)
+from typegate.contract.generator import Extra, Generator
 from typegate.contract.hints import readable, typed_dict
 from typegate.contract.reading import EDITED, OTHER_FORM, mark, readable_core
 from typegate.errors import RegistrationError
@@ -85,11 +94,12 @@ class Adapter:
     """
 
     def __init__(self, core: CoreSchema, adapter: TypeAdapter[Any], extra: Extra, serves: Serves) -> None:
-        self._core = core
         self._adapter: Any = adapter
         self._extra: Extra = extra
         self._schemas: dict[tuple[Mode, Extra], dict[str, Json]] = {}
         self._kinds = found = kinds(core, mark)
+        self._is_changed = "null-default" in found
+        self._core = completed(core) if self._is_changed else core
         self.plain = found <= _PLAIN
         self.is_loose = "any" in found
         self.in_doubt = self.plain and self.is_loose and bool(found & _NUMBERS)
@@ -105,22 +115,33 @@ class Adapter:
             self._to_python: Callable[..., Any] = self._serializer().to_python
         self._of = core.get("cls") if core["type"] in ("model", "dataclass") else None
 
+    def _with_late_fields(self) -> CoreSchema:
+        return with_late_fields(self._core, _late_core) if "dataclass" in self._kinds else self._core
+
     def _describe(self, part: CoreSchema) -> dict[str, Json]:
         """What is published for a part of the type."""
         if self._core["type"] == "definitions":
             part = core_schema.definitions_schema(part, self._core["definitions"])
-        return self._generator(self._extra).generate(part)
+        described: dict[str, Json] = self._generator(self._extra).generate(part)
+        return described
 
     def _validator(self) -> SchemaValidator:
         found = self._kinds
-        if found & EDITED or ("own-config" in found and found & {"bytes", "float", "decimal"}):
-            return validator(readable_core(self._core, self._describe))
+        own_rules = "own-config" in found and found & {"bytes", "float", "decimal"}
+        if self._is_changed or found & EDITED or own_rules:
+            return validator(readable_core(self._core, self._describe, _written))
         return self._adapter.validator  # type: ignore[no-any-return]
 
     def _serializer(self) -> SchemaSerializer:
         found = self._kinds
-        if found & {"bytes", "decimal"} or ("own-config" in found and found & {"any", "float"}):
-            return serializer(changed(self._core, _writable))
+        core = self._with_late_fields()
+        own_rules = "own-config" in found and found & {"any", "float"}
+        if (
+            core is not self._adapter.core_schema
+            or found & {"bytes", "decimal", "odd-options", "option-keys"}
+            or own_rules
+        ):
+            return serializer(changed(core, _writable))
         return self._adapter.serializer  # type: ignore[no-any-return]
 
     def dump(self, value: Any) -> Any:
@@ -137,7 +158,8 @@ class Adapter:
             extra: whether an object whose type does not say so may hold unknown keys.
         """
         if (mode, extra) not in self._schemas:
-            self._schemas[mode, extra] = self._generator(extra).generate(self._core, mode=mode)
+            core = self._core if mode == "validation" else self._with_late_fields()
+            self._schemas[mode, extra] = self._generator(extra).generate(core, mode=mode)
         return dict(self._schemas[mode, extra])
 
     @staticmethod
@@ -222,20 +244,20 @@ def described(hint: Any, description: str | None, default: Any, alias: str | Non
     return Annotated[hint, Field(**known)] if known else hint
 
 
-def is_non_finite(value: Any) -> bool:
+def is_non_finite(value: object) -> bool:
     """Whether a value is a NaN or an infinity."""
     return (isinstance(value, float) and not math.isfinite(value)) or (
         isinstance(value, Decimal) and not value.is_finite()
     )
 
 
-def has_non_finite(value: Any) -> bool:
+def has_non_finite(value: object) -> bool:
     """Whether a value that can be written as JSON holds a NaN or an infinity that is a float."""
     raw = pydantic_core.to_json(value, by_alias=True, inf_nan_mode="constants", fallback=lambda other: None)
     return _is_endless(raw)
 
 
-def has_endless_decimal(value: Any) -> bool:
+def has_endless_decimal(value: object) -> bool:
     """Whether a value that can be written as JSON holds a `Decimal` that is NaN or an infinity."""
     try:
         return _is_endless(_encode_with_numbers(value))
@@ -249,7 +271,7 @@ def _is_endless(raw: bytes) -> bool:
     return _NON_FINITE.search(_STRINGS.sub(b"", raw)) is not None
 
 
-def _foreign_or_none(value: Any) -> Any:
+def _foreign_or_none(value: object) -> object:
     try:
         return foreign(value)
     except TypeError:
@@ -349,7 +371,7 @@ _DESCRIBED: Final = _PLAIN | {
         "typed-dict",
         "typed-dict-field",
     ),
-    *("union", "tagged-union", "tuple", "choices", "own-config"),
+    *("union", "tagged-union", "tuple", "choices", "odd-options", "own-config", "null-default"),
 }
 
 
@@ -375,20 +397,20 @@ def foreign(value: Any) -> Any:
 _PLAIN_CLASSES: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
 
 
-def _written(value: Any) -> Json:
+def _written(value: object) -> Json:
     """A default as it is written: each part of it by the rules of its own type."""
     if type(value) is dict:
-        return {as_key(key): _written(item) for key, item in value.items()}
-    if type(value) in (list, tuple, set, frozenset):
+        return {as_key(key, _written): _written(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
         return list(map(_written, value))
     return adapt(type(value)).dump(value)
 
 
-def _as_builtins(value: Any) -> Any:
+def _as_builtins(value: object) -> Json:
     return msgspec.to_builtins(value, enc_hook=foreign)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if is_non_finite(value):
         raise ValueError("NaN or an infinity")
     return str(value) if isinstance(value, Decimal) else value
@@ -407,8 +429,28 @@ _WRITTEN_BY_US: Final = {
 }
 
 
-def _writable(node: dict[str, Any], in_union: bool) -> dict[str, Any]:
+def _writable(node: Node, in_union: bool) -> Node:
     """A node of a core schema that writes by our rules."""
-    if node["type"] in _WRITTEN_BY_US:
-        node.setdefault("serialization", _WRITTEN_BY_US[node["type"]])
+    kind = node["type"]
+    if kind in _WRITTEN_BY_US:
+        node.setdefault("serialization", _WRITTEN_BY_US[kind])
+    elif kind in ("enum", "literal") and has_odd_values(node):
+        node.setdefault("serialization", _written_as(lambda option: form_of(option, _written)))
+    elif kind == "dict" and key_options(node, str) and has_odd_values(node["keys_schema"]):
+        as_text = _written_as(lambda option: as_key(option, _written))
+        node["keys_schema"] = {**node["keys_schema"], "serialization": as_text}
     return node
+
+
+def _written_as(function: Write) -> core_schema.SerSchema:
+    return core_schema.plain_serializer_function_ser_schema(
+        function, return_schema=core_schema.any_schema(), when_used="json"
+    )
+
+
+def _late_core(hint: Any) -> CoreSchema:
+    """What writes a field that pydantic does not know of; of a type with parts it says nothing."""
+    core = TypeAdapter(readable(hint)).core_schema
+    if not any("ref" in node or node["type"] == "definition-ref" for node in nodes(core)):
+        return core
+    return core_schema.any_schema(serialization=_written_as(adapt(hint).dump))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic_core import CoreConfig, CoreSchema, SchemaSerializer, SchemaValidator
 
-__all__ = ["OWN_CONFIG", "changed", "kinds", "nodes", "serializer", "validator"]
+__all__ = ["OWN_CONFIG", "Node", "changed", "kinds", "nodes", "serializer", "validator"]
 
 Node = dict[str, Any]
 
@@ -63,7 +63,7 @@ def _leads_on(node: Node, key: str) -> bool:
     return key not in _NOT_SCHEMAS or not isinstance(node.get("type"), str)
 
 
-def changed(core: Any, change: Callable[[Node, bool], Any], inside: bool = False) -> Any:
+def changed(core: Any, change: Callable[[Node, bool], object], inside: bool = False) -> Any:
     """A copy of a core schema with *change* made to every node, the innermost first.
 
     Args:
@@ -127,5 +127,5 @@ def _compiled(kind: Any, core: CoreSchema) -> Any:
                 cls.__pydantic_complete__ = True
 
 
-def _classes(core: Any) -> set[Any]:
+def _classes(core: CoreSchema) -> set[Any]:
     return {node["cls"] for node in nodes(core) if node["type"] in ("model", "dataclass")}

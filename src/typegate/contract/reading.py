@@ -5,21 +5,22 @@ schema, which does no harm where there is one way to read a value; in a union it
 branches only that the schema admits.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
+from pydantic import EncodedBytes
 from pydantic_core import CoreSchema, core_schema
 
 from typegate.contract.cores import Node, changed
-from typegate.contract.generator import as_key
+from typegate.contract.forms import Write, by_form, defaults_to_null, encoder, is_odd, key_options
 from typegate.contract.validator import Validator
 from typegate.types import Json
 
 __all__ = ["EDITED", "OTHER_FORM", "mark", "readable_core"]
 
-EDITED: Final = frozenset({"choices", "option-keys"})
+EDITED: Final = frozenset({"choices", "encoded", "odd-options", "option-keys"})
 """What `mark` calls the nodes that are not read as pydantic would."""
 
 OTHER_FORM: Final = "other_form"
@@ -30,30 +31,49 @@ Describe = Callable[[CoreSchema], dict[str, Json]]
 
 def mark(node: Node) -> str | None:
     """The name of the edit that a node needs, if it needs one."""
-    if node["type"] == "union" and not _are_apart(node):
+    kind = node["type"]
+    if kind == "default" and defaults_to_null(node):
+        return "null-default"
+    if kind == "union" and not _are_apart(node):
         return "choices"
-    return "option-keys" if node["type"] == "dict" and _key_options(node) else None
+    if kind in ("enum", "literal") and is_odd(node):
+        return "odd-options"
+    if kind == "function-after" and isinstance(encoder(node), EncodedBytes):
+        return "encoded"
+    return "option-keys" if kind == "dict" and key_options(node, str) else None
 
 
-def readable_core(core: CoreSchema, describe: Describe) -> CoreSchema:
+def readable_core(core: CoreSchema, describe: Describe, write: Write) -> CoreSchema:
     """A copy of *core* that reads what the schema admits, and reads it as the schema means it.
 
     Args:
         core: as pydantic made it.
         describe: a part of it → the JSON Schema that is published for it.
+        write: an instance → its JSON form.
     """
 
     def change(node: Node, in_union: bool) -> Any:
-        kind = node["type"]
-        if kind == "union" and not _are_apart(node):
+        edit = mark(node)
+        if edit == "choices":
             return _by_schema(node, describe)
-        if kind == "int" and in_union:
-            return _with_every_integer(node)
-        if kind == "dict" and _key_options(node):
-            node["keys_schema"] = _read_as_text(_key_options(node), node["keys_schema"])
-        return node
+        if edit == "odd-options":
+            return _before(by_form(node, write), node)
+        if edit == "encoded":
+            node["schema"] = core_schema.no_info_after_validator_function(
+                str.encode, core_schema.str_schema()
+            )
+        if edit == "option-keys":
+            options = key_options(node, write)
+            node["keys_schema"] = _before(lambda key: options.get(key, key), node["keys_schema"])
+        return _with_every_integer(node) if node["type"] == "int" and in_union else node
 
     return changed(core, change)  # type: ignore[no-any-return]
+
+
+def _before(function: Callable[[Json], object], node: Any) -> CoreSchema:
+    """A node that reads what a function makes of the value."""
+    inner: Any = {key: item for key, item in node.items() if key != "ref"}
+    return core_schema.no_info_before_validator_function(function, inner, ref=node.get("ref"))
 
 
 # --- unions --------------------------------------------------------------------------------------
@@ -98,7 +118,7 @@ def _by_schema(union: Node, describe: Describe) -> Any:
 
 _ODD_TEXT: Final = "\0 no form that anybody asks for"
 
-Judge = Callable[[Any], bool]
+Judge = Callable[[Json], bool]
 
 
 def _guarded(choice: CoreSchema, admits: Judge) -> CoreSchema:
@@ -143,7 +163,7 @@ _QUICK: Final[dict[str, Judge]] = {
 """What the schema admits where it says nothing but a type."""
 
 
-# --- numbers, keys -------------------------------------------------------------------------------
+# --- numbers -------------------------------------------------------------------------------------
 
 
 def _with_every_integer(node: Node) -> CoreSchema:
@@ -157,18 +177,5 @@ def _with_every_integer(node: Node) -> CoreSchema:
     )
 
 
-def _as_integer(value: Any) -> Any:
+def _as_integer(value: Json) -> Json:
     return int(value) if type(value) is float and value.is_integer() else value
-
-
-def _key_options(table: Node) -> Mapping[str, Json]:
-    """Text → option, where the keys of a table are options that are not all text themselves."""
-    keys = table.get("keys_schema") or {}
-    options = keys.get("expected") or keys.get("members") or ()
-    by_text = {as_key(option): option for option in options}
-    return by_text if any(getattr(each, "value", each) != text for text, each in by_text.items()) else {}
-
-
-def _read_as_text(options: Mapping[str, Json], keys: Any) -> CoreSchema:
-    """The keys of an object are text: "1" is the 1 of `Literal[1, 2]`."""
-    return core_schema.no_info_before_validator_function(lambda key: options.get(key, key), keys)
