@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import datetime
+import datetime as dt
 import enum
 import http
 import json
@@ -23,6 +24,7 @@ from typegate.contract.adapter import (
     Unreadable,
     adapt,
     adapt_fields,
+    adapt_values,
     described,
     faults,
     foreign,
@@ -121,22 +123,26 @@ BOTH_WAYS: list[tuple[str, Any, str, Any]] = [  # a type; the JSON, and the inst
 ]
 
 
+def reads(hint: Any) -> Adapter:
+    """The adapter that reads a type; that of `adapt` writes it."""
+    return adapt_values(hint, "ignore")
+
+
 @cases(("hint", "text", "value"), BOTH_WAYS)
 def test_what_is_read_is_written_again(hint: Any, text: str, value: Any) -> None:
     """Bytes are base64 at every depth; what pydantic cannot read passes as it came."""
-    adapter = adapt(hint)
-    found = adapter.read(text.encode())
+    found = reads(hint).read(text.encode())
     assert found == value
     assert type(found) is type(value)
-    assert json.dumps(adapter.dump(value), separators=(",", ":")) == text
+    assert json.dumps(adapt(hint).dump(value), separators=(",", ":")) == text
 
 
 @cases(("hint", "text", "value"), BOTH_WAYS)
 def test_the_decoded_value_comes_to_the_same_where_that_is_said(hint: Any, text: str, value: Any) -> None:
     """And what is plain is written just as it stands."""
-    adapter = adapt(hint)
-    if adapter.from_tree:
-        assert adapter.read_tree(json.loads(text)) == value
+    reader, adapter = reads(hint), adapt(hint)
+    if reader.from_tree:
+        assert reader.read_tree(json.loads(text)) == value
     if adapter.plain:
         assert adapter.dump(value) == json.loads(text) == value
     assert adapt(list[hint]).plain is adapter.plain
@@ -144,7 +150,7 @@ def test_the_decoded_value_comes_to_the_same_where_that_is_said(hint: Any, text:
 
 def test_the_author_s_own_class_is_left_alone() -> None:
     """Our rules hold for what comes through here, and nowhere else."""
-    assert adapt(Mail).read(b'{"body":"eA=="}').body == b"x"
+    assert reads(Mail).read(b'{"body":"eA=="}').body == b"x"
     assert Mail.model_validate_json('{"body":"eA=="}').body == b"eA=="
     assert Mail(body=b"x", weight=NAN).model_dump_json() == '{"body":"x","weight":null,"more":null}'
 
@@ -223,7 +229,7 @@ STRINGS: list[tuple[str, Any, str, Any]] = [
 @cases(("hint", "text", "value"), STRINGS)
 def test_strings_are_read_as_what_is_declared(hint: Any, text: str, value: Any) -> None:
     """Alone, or as the members of an object."""
-    assert adapt(hint).read_strings(text) == value
+    assert reads(hint).read_strings(text) == value
     assert adapt_fields("find", {"a": hint}).read_strings({"a": text}) == {"a": value}
 
 
@@ -234,7 +240,7 @@ def test_a_schema_describes_one_direction() -> None:
     """What is read, or what is written: under another name, and with other members that must be there."""
     read, written = adapt(Even).json_schema("validation"), adapt(Even).json_schema("serialization")
     assert (list(read["properties"]), list(written["properties"])) == (["X"], ["Y"])
-    assert adapt(Even).dump(adapt(Even).read(b'{"X":2}')) == {"Y": 2}
+    assert adapt(Even).dump(reads(Even).read(b'{"X":2}')) == {"Y": 2}
     assert adapt(Mail).json_schema("validation").get("required") is None
     assert adapt(list[bytes]).json_schema("serialization") == {"type": "array", "items": BASE64}
 
@@ -264,7 +270,7 @@ def test_those_who_ask_for_the_same_type_share_its_adapter() -> None:
     assert adapt(list[int]) is adapt(list[int])
     unhashable = Annotated[int, ["text"]]
     assert isinstance(adapt(unhashable), Adapter)
-    assert adapt(unhashable).read(b"5") == 5
+    assert adapt(unhashable).dump(5) == 5
 
 
 @pytest.mark.parametrize("hint", [ForeignRow, list[ForeignRow]], ids=["it", "list"])
@@ -341,7 +347,7 @@ FAULTS: list[tuple[str, Any, str, list[Fault]]] = [
 def test_all_that_is_wrong_is_said_without_what_was_sent(hint: Any, text: str, found: list[Fault]) -> None:
     """In the author's own words, or as what it should be; a Python class is not named."""
     with pytest.raises(Unreadable) as caught:
-        adapt(hint).read(text.encode())
+        reads(hint).read(text.encode())
     assert faults(caught.value) == found
     assert "hunter2" not in str(faults(caught.value))
 
@@ -400,3 +406,36 @@ def test_what_is_no_value_is_an_error(value: Any) -> None:
     """The text names its class, and holds nothing of it."""
     with pytest.raises(TypeError, match=f"^a value of type {type(value).__name__}$"):
         foreign(value)
+
+
+# --- defaults ---
+
+
+class Stamp(BaseModel):
+    mark: bytes = b"\xfb\xff"
+
+
+class Letter(TypedDict):
+    stamp: Stamp
+
+
+def published(hint: Any, default: Any = ..., name: str = "x") -> Any:
+    """The schema of one member of an object."""
+    fields = {name: described(hint, None, default, None)}
+    return adapt_fields("tool", fields).json_schema("validation")["properties"][name]
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "written"),
+    [
+        (Stamp, Stamp(), {"mark": "+/8="}),
+        (Letter, {"stamp": Stamp()}, {"stamp": {"mark": "+/8="}}),
+        (list[Letter], [{"stamp": Stamp()}], [{"stamp": {"mark": "+/8="}}]),
+        (tuple[bytes, ...], (b"\xfb",), ["+w=="]),
+        (dict[dt.date, dt.timedelta], {dt.date(2026, 1, 3): dt.timedelta(minutes=5)}, {"2026-01-03": "PT5M"}),
+    ],
+    ids=repr,
+)
+def test_a_default_is_published_as_a_caller_would_send_it(hint: Any, default: Any, written: Any) -> None:
+    """However deep a part of it lies, it is written by the rules of its type."""
+    assert published(hint, default)["default"] == written

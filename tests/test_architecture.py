@@ -26,7 +26,7 @@ ROOMS = (
     ("typegate", "text types errors versions content"),
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
-    ("typegate.contract", "generator hints adapter arguments results"),
+    ("typegate.contract", "cores forms generator hints reading adapter writing arguments results"),
     ("typegate.guards", "calls access"),
     ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner watchdog stdio memory"),
@@ -53,8 +53,13 @@ LIBRARIES = {
     "cyclopts": {"typegate.cli.main"},
     "docstring_parser": {"typegate.contract.docstrings"},
     "jsonschema_rs": {"typegate.contract.validator"},
-    "pydantic": {f"typegate.contract.{name}" for name in ("signature", "generator", "hints", "adapter")},
-    "pydantic_core": {f"typegate.contract.{name}" for name in ("signature", "generator", "adapter")},
+    "pydantic": {
+        f"typegate.contract.{name}"
+        for name in ("signature", "forms", "generator", "hints", "reading", "adapter")
+    },
+    "pydantic_core": {
+        f"typegate.contract.{name}" for name in ("cores", "forms", "generator", "reading", "adapter")
+    },
     "rich": {"typegate.cli.terminal"},
 }
 """Third-party library → the modules that may import it."""
@@ -79,11 +84,15 @@ ANY_EDGE = {
     "typegate.app",
     "typegate.contract.adapter",
     "typegate.contract.arguments",
+    "typegate.contract.cores",
+    "typegate.contract.forms",
     "typegate.contract.generator",
     "typegate.contract.hints",
+    "typegate.contract.reading",
     "typegate.contract.results",
     "typegate.contract.signature",
     "typegate.contract.validator",
+    "typegate.contract.writing",
     "typegate.server.components",
     "typegate.server.handlers",
     "typegate.server.options",

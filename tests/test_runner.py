@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from typegate import Context, MCPServer, Principal, ToolResult
+from typegate import Context, MCPServer, Principal, Text, ToolResult
 from typegate.transports.runner import Runner, Serving
 from typegate.versions import LEGACY, VERSIONS
 from typegate.wire.framing import TooLong
@@ -263,7 +263,7 @@ def wait_plainly(ctx: Context) -> str:
 @served.tool
 async def unwritable() -> ToolResult:
     """Answer with what is no JSON."""
-    return ToolResult("content", meta={"a": object()})
+    return ToolResult([Text("content", annotations=object())])  # type: ignore[arg-type]
 
 
 @served.tool

@@ -469,3 +469,46 @@ def test_a_default_is_judged_by_what_stands_beside_it() -> None:
 
     without_bad_defaults(taking("x", {"type": "string", "default": "a"}, **{"$defs": {"A": TEXT}}), accept)
     assert asked == [{"type": "string", "$defs": {"A": TEXT}}]
+
+
+# --- bounds --------------------------------------------------------------------------------------
+
+
+def ladder(levels: int, step: Callable[[Any], Schema]) -> Schema:
+    """Definitions of which each uses the one below twice."""
+    made: Schema = {"L0": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+    for level in range(1, levels):
+        made[f"L{level}"] = step({"$ref": f"#/$defs/L{level - 1}"})
+    return taking("x", {"$ref": f"#/$defs/L{levels - 1}"}, **{"$defs": made})
+
+
+LADDERS: list[Callable[[Any], Schema]] = [
+    lambda below: {"type": "object", "properties": {"a": below, "b": below}},
+    lambda below: {"type": "array", "prefixItems": [below, below]},
+]
+
+
+@pytest.mark.parametrize("step", LADDERS, ids=["objects", "arrays"])
+@pytest.mark.parametrize("style", ["compact", "inline"])
+def test_definitions_stay_where_a_schema_would_grow_out_of_bounds(style: Any, step: Any) -> None:
+    """What is used twice at each of forty levels would stand there a trillion times."""
+    made = publish(ladder(40, step), style, "input")
+    assert sum(1 for _ in subschemas(made)) <= 1_000
+    assert "$defs" in made
+    Draft202012Validator.check_schema(made)
+
+
+@pytest.mark.parametrize("step", LADDERS, ids=["objects", "arrays"])
+def test_within_bounds_nothing_is_left_to_refer_to(step: Any) -> None:
+    """The inline style has no references there."""
+    assert "$defs" not in publish(ladder(6, step), "inline", "input")
+
+
+def test_what_is_required_of_a_reference_is_required_where_it_is_inlined() -> None:
+    """The tag of a branch stands beside its reference."""
+    branch = {"$ref": "#/$defs/Place", "required": ["country"]}
+    place = {**PLACE, "properties": {**PLACE["properties"], "country": {**TEXT, "default": "no"}}}
+    made = compact(taking("x", {"oneOf": [branch]}, **{"$defs": {"Place": place}}))
+    [found] = member(made)["oneOf"]
+    assert found["required"] == ["city", "country"]
+    assert found["properties"]["country"] == TEXT

@@ -149,7 +149,7 @@ def problems_of_schema(root: Json) -> list[str]:
         except (KeyError, TypeError, IndexError):
             found.append(f"lost reference {node['$ref']}")
             continue
-        found += [f"required but no property: {name}" for name in _strangers(node)]
+        found += [f"required but no property: {name}" for name in _strangers(whole)]
         if "default" in node and not is_admitted(_rooted(root, node), node["default"]):
             found.append(f"default {node['default']!r} is refused by its own schema")
         if "propertyNames" in whole and not _takes_strings(root, whole["propertyNames"]):

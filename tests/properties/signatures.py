@@ -13,7 +13,7 @@ from pydantic import Field
 
 from .forms import NAMES, UNSET, Form, forms, nullable
 
-__all__ = ["Made", "functions"]
+__all__ = ["Made", "functions", "taking"]
 
 ALIASES = ("from", "$ref", "user-id", "first name", "class", "$defs")
 
@@ -116,6 +116,13 @@ def functions(draw: st.DrawFn, most: int = 6) -> Made:
     if draw(st.booleans()):
         document(made)
     return made
+
+
+def taking(hint: Any) -> Made:
+    """A function with one parameter, `x`."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    calls: list[dict[str, Any]] = []
+    return Made(written([inspect.Parameter("x", kind, annotation=hint)], calls), [], None, calls)
 
 
 def document(made: Made) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 from hypothesis import note
@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from typegate import Gate, MCPServer
 
+from .forms import Form, forms, open_models
 from .instances import instances, mutants, wire
 from .judges import errors, is_admitted, is_certain, problems_of_schema
 from .lengths import holds_for
-from .signatures import Made, functions
+from .signatures import Made, functions, taking
 
 STYLES = ("compact", "inline", "pydantic")
 PATIENCE = 20  # seconds until a call without an answer fails, which would wait for ever
@@ -26,9 +27,11 @@ Json = Any
 Path = tuple[str | int, ...]
 
 
-def published(made: Made, style: str = "compact", unknown: str = "forbid") -> tuple[MCPServer, Json]:
+def published(
+    made: Made, style: str = "compact", unknown: str = "forbid", **gate: str
+) -> tuple[MCPServer, Json]:
     """A server with the function as its one tool, and the schema that a client sees."""
-    server = MCPServer("properties", schema_style=style, gate=Gate(unknown=unknown))
+    server = MCPServer("properties", schema_style=style, gate=Gate(unknown=unknown, **gate))
     server.add_tool("tool", made.function, inline=True)
 
     async def listed() -> Json:
@@ -123,6 +126,34 @@ def test_a_parameter_is_reached_by_its_published_name_only(made: Made, data: st.
     note(result["content"][0]["text"])
     found = made.faults(arguments) if not result["isError"] else []
     assert not found, found
+
+
+@st.composite
+def unions(draw: st.DrawFn) -> tuple[Any, list[tuple[Made, Form]]]:
+    """A parameter that is a union, and the same with each of its members alone."""
+    members = draw(st.lists(forms(depth=1) | open_models(), min_size=2, max_size=3))
+    whole: Any = Union[tuple(member.hint for member in members)]  # noqa: UP007
+    return taking(whole), [(taking(member.hint), member) for member in members]
+
+
+@holds_for(unions(), st.sampled_from(["forbid", "ignore"]), st.data(), quick=100)
+def test_a_union_is_read_by_a_member_that_admits_the_value(
+    union: tuple[Made, list[tuple[Made, Form]]], unknown: str, data: st.DataObject
+) -> None:
+    """What the function gets is of a member whose own schema admits what was sent."""
+    made, members = union
+    server, schema = published(made, "pydantic", unknown, repair="none")
+    note(json.dumps(schema))
+    value = data.draw(instances(schema))
+    arguments = data.draw(st.just(value) | mutants(value))
+    note(json.dumps(arguments))
+    result = answer(server, json.dumps(arguments).encode())
+    if result["isError"]:
+        return
+    received = made.calls[-1]["x"]
+    note(repr(received))
+    schemas = [(published(alone, "pydantic", unknown)[1], form) for alone, form in members]
+    assert any(form.holds(received) and is_admitted(alone, arguments) for alone, form in schemas)
 
 
 # --- what the schema refuses

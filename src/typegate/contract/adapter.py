@@ -1,16 +1,17 @@
 """A type hint → what reads it from JSON, what writes it as JSON, and its JSON Schema.
 
-The law of the file: whoever needs pydantic asks here (beside it only `generator` and `hints`, which serve
-this file, and `signature`, which reads `Field`), and three rules of ours hold for every type, however deep:
-bytes are standard base64; NaN and infinity are written as tokens that the caller can find, never as a
-silent null; a type that pydantic cannot read is passed through as it came.
+The law of the file: whoever needs pydantic asks here (beside it only `cores`, `forms`, `generator`, `hints`
+and `reading`, which serve this file, and `signature`, which reads `Field`), and three rules of ours hold for
+every type, however deep: bytes are standard base64; NaN and infinity are written as tokens that the caller
+can find, never as a silent null; a type that pydantic cannot read is passed through as it came.
 """
 
 import dataclasses
+import math
 import pathlib
 import re
-import threading
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
@@ -30,8 +31,19 @@ from pydantic_core import (
 )
 
 from typegate.content import encode_base64
-from typegate.contract.generator import Extra, Generator, as_key
+from typegate.contract.cores import Node, changed, kinds, nodes, serializer, validator
+from typegate.contract.forms import (
+    Write,
+    as_key,
+    completed,
+    form_of,
+    has_odd_values,
+    key_options,
+    with_late_fields,
+)
+from typegate.contract.generator import Extra, Generator
 from typegate.contract.hints import readable, typed_dict
+from typegate.contract.reading import EDITED, OTHER_FORM, mark, readable_core
 from typegate.errors import RegistrationError
 from typegate.types import Json
 
@@ -41,18 +53,24 @@ __all__ = [
     "Unreadable",
     "adapt",
     "adapt_fields",
+    "adapt_values",
     "described",
     "faults",
     "foreign",
+    "has_endless_decimal",
     "has_non_finite",
+    "is_non_finite",
 ]
 
 Unreadable = ValidationError
 """What `Adapter.read` raises."""
 
+Serves = Literal["reading", "writing"]
 Mode = Literal["validation", "serialization"]
 
-_CONFIG: Final = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64", ser_json_inf_nan="constants")
+_CONFIG: Final = ConfigDict(
+    val_json_bytes="base64", ser_json_bytes="base64", ser_json_inf_nan="constants", allow_inf_nan=False
+)
 
 
 class Adapter:
@@ -64,27 +82,67 @@ class Adapter:
     Args:
         core: pydantic's core schema of the type.
         adapter: pydantic's own adapter, used as it is where our rules change nothing.
+        extra: whether an object whose type does not say so may hold unknown keys.
+        serves: whether it can `read` or `dump`.
+
+    Attributes:
+        plain: whether a value that is plain JSON is written just as it stands.
+        numeric: whether a `Decimal` in such a value is meant for a number.
+        in_doubt: whether one may be meant for either.
+        is_loose: whether anything at all may stand somewhere in it.
+        described: whether the JSON Schema says all that `read` refuses.
     """
 
-    def __init__(self, core: CoreSchema, adapter: TypeAdapter[Any]) -> None:
-        self._core = core
+    def __init__(self, core: CoreSchema, adapter: TypeAdapter[Any], extra: Extra, serves: Serves) -> None:
+        self._adapter: Any = adapter
+        self._extra: Extra = extra
         self._schemas: dict[tuple[Mode, Extra], dict[str, Json]] = {}
-        kinds = _kinds(core)
-        self.plain = kinds <= _PLAIN
-        """Whether a value that is plain JSON is written just as it stands."""
-        self.described = kinds <= _DESCRIBED
-        """Whether the JSON Schema says all that `read` refuses."""
-        if kinds & _OURS or (kinds & _OWN_CONFIG and kinds & {"any", "float"}):
-            core = _edited(core)
-            validator, serializer = _build(core)
+        self._kinds = found = kinds(core, mark)
+        self._is_changed = "null-default" in found
+        self._core = completed(core) if self._is_changed else core
+        self.plain = found <= _PLAIN
+        self.is_loose = "any" in found
+        self.in_doubt = self.plain and self.is_loose and bool(found & _NUMBERS)
+        self.numeric = self.plain and not self.is_loose and bool(found & _NUMBERS)
+        self.described = found <= _DESCRIBED
+        self.from_tree = found <= _SAME_FROM_TREE
+        if serves == "reading":
+            reader = self._validator()
+            self.read: Callable[..., Any] = reader.validate_json
+            self.read_tree: Callable[..., Any] = reader.validate_python
+            self.read_strings: Callable[..., Any] = adapter.validator.validate_strings
         else:
-            validator, serializer = adapter.validator, adapter.serializer  # type: ignore[assignment]
-        self.read: Callable[..., Any] = validator.validate_json
-        self.read_tree: Callable[..., Any] = validator.validate_python
-        self.read_strings: Callable[..., Any] = validator.validate_strings
-        self.from_tree = kinds <= _SAME_FROM_TREE
-        self._to_python = serializer.to_python
+            self._to_python: Callable[..., Any] = self._serializer().to_python
         self._of = core.get("cls") if core["type"] in ("model", "dataclass") else None
+
+    def _with_late_fields(self) -> CoreSchema:
+        return with_late_fields(self._core, _late_core) if "dataclass" in self._kinds else self._core
+
+    def _describe(self, part: CoreSchema) -> dict[str, Json]:
+        """What is published for a part of the type."""
+        if self._core["type"] == "definitions":
+            part = core_schema.definitions_schema(part, self._core["definitions"])
+        described: dict[str, Json] = self._generator(self._extra).generate(part)
+        return described
+
+    def _validator(self) -> SchemaValidator:
+        found = self._kinds
+        own_rules = "own-config" in found and found & {"bytes", "float", "decimal"}
+        if self._is_changed or found & EDITED or own_rules:
+            return validator(readable_core(self._core, self._describe, _written))
+        return self._adapter.validator  # type: ignore[no-any-return]
+
+    def _serializer(self) -> SchemaSerializer:
+        found = self._kinds
+        core = self._with_late_fields()
+        own_rules = "own-config" in found and found & {"any", "float"}
+        if (
+            core is not self._adapter.core_schema
+            or found & {"bytes", "decimal", "odd-options", "option-keys"}
+            or own_rules
+        ):
+            return serializer(changed(core, _writable))
+        return self._adapter.serializer  # type: ignore[no-any-return]
 
     def dump(self, value: Any) -> Any:
         """The instance as a JSON value; NaN stays NaN. Raises `ValueError` for what cannot be one."""
@@ -100,11 +158,16 @@ class Adapter:
             extra: whether an object whose type does not say so may hold unknown keys.
         """
         if (mode, extra) not in self._schemas:
-            generator = Generator(by_alias=True)
-            generator.extra = extra
-            generator.write = _written
-            self._schemas[mode, extra] = generator.generate(self._core, mode=mode)
+            core = self._core if mode == "validation" else self._with_late_fields()
+            self._schemas[mode, extra] = self._generator(extra).generate(core, mode=mode)
         return dict(self._schemas[mode, extra])
+
+    @staticmethod
+    def _generator(extra: Extra) -> Generator:
+        generator = Generator(by_alias=True)
+        generator.extra = extra
+        generator.write = _written
+        return generator
 
 
 @lru_cache(maxsize=256)
@@ -113,7 +176,7 @@ def _adapt_hashable(hint: Any) -> Adapter:
 
 
 def adapt(hint: Any) -> Adapter:
-    """The adapter of one type; shared by all who ask for the same one.
+    """The adapter that writes one type; shared by all who ask for the same one.
 
     Raises:
         RegistrationError: no part of the type can be expressed.
@@ -130,7 +193,14 @@ def _adapt(hint: Any) -> Adapter:
     hint = readable(hint)
     config = None if _has_config(hint) else _CONFIG
     adapter = TypeAdapter(hint, config=config)
-    return Adapter(adapter.core_schema, adapter)
+    return Adapter(adapter.core_schema, adapter, "ignore", "writing")
+
+
+def adapt_values(hint: Any, extra: Extra) -> Adapter:
+    """The adapter that reads a type, with what `adapt_fields` is told of unknown keys."""
+    hint = readable(hint)
+    adapter = TypeAdapter(hint, config=None if _has_config(hint) else _CONFIG)
+    return Adapter(adapter.core_schema, adapter, extra, "reading")
 
 
 def adapt_fields(name: str, fields: Mapping[str, Any], extra: Extra = "ignore") -> Adapter:
@@ -157,7 +227,7 @@ def _fields_adapter(name: str, fields: Mapping[str, Any], extra: Extra) -> Adapt
     table = typed_dict(name, dict(fields))
     table.__pydantic_config__ = _CONFIG
     adapter = TypeAdapter(table)
-    built = Adapter(adapter.core_schema, adapter)
+    built = Adapter(adapter.core_schema, adapter, extra, "reading")
     built.json_schema("validation", extra)  # what has no schema must fail here, where it can still be mended
     return built
 
@@ -174,14 +244,41 @@ def described(hint: Any, description: str | None, default: Any, alias: str | Non
     return Annotated[hint, Field(**known)] if known else hint
 
 
-def has_non_finite(value: Any) -> bool:
-    """Whether a value that can be written as JSON holds NaN or an infinity anywhere."""
+def is_non_finite(value: object) -> bool:
+    """Whether a value is a NaN or an infinity."""
+    return (isinstance(value, float) and not math.isfinite(value)) or (
+        isinstance(value, Decimal) and not value.is_finite()
+    )
+
+
+def has_non_finite(value: object) -> bool:
+    """Whether a value that can be written as JSON holds a NaN or an infinity that is a float."""
     raw = pydantic_core.to_json(value, by_alias=True, inf_nan_mode="constants", fallback=lambda other: None)
+    return _is_endless(raw)
+
+
+def has_endless_decimal(value: object) -> bool:
+    """Whether a value that can be written as JSON holds a `Decimal` that is NaN or an infinity."""
+    try:
+        return _is_endless(_encode_with_numbers(value))
+    except ValueError:
+        return True  # so say newer versions of msgspec, older ones write it
+
+
+def _is_endless(raw: bytes) -> bool:
     if b"NaN" not in raw and b"Infinity" not in raw:
         return False
     return _NON_FINITE.search(_STRINGS.sub(b"", raw)) is not None
 
 
+def _foreign_or_none(value: object) -> object:
+    try:
+        return foreign(value)
+    except TypeError:
+        return None
+
+
+_encode_with_numbers: Final = msgspec.json.Encoder(enc_hook=_foreign_or_none, decimal_format="number").encode
 _STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _NON_FINITE: Final = re.compile(rb"NaN|Infinity")
 
@@ -204,12 +301,19 @@ def faults(error: ValidationError) -> list[Fault]:
     value should be; those that would name a Python class or quote the value are left out.
     """
     return [
-        Fault(entry["type"], entry["loc"], _text(entry["type"], entry["msg"], entry.get("ctx", {})))
+        Fault(
+            _RENAMED.get(entry["type"], entry["type"]),
+            entry["loc"],
+            _text(entry["type"], entry["msg"], entry.get("ctx", {})),
+        )
         for entry in error.errors(include_url=False, include_input=False)
+        if entry["type"] != OTHER_FORM
     ]
 
 
 def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
+    if kind in _RENAMED:
+        return "must be a number that fits 64-bit floating point"
     if kind in ("value_error", "assertion_error"):
         return str(context.get("error", "")) or None
     if kind in _QUOTES:
@@ -220,6 +324,7 @@ def _text(kind: str, message: str, context: Mapping[str, Any]) -> str | None:
     return f"must {said[1]}" if said is not None and kind not in _NAMES_A_CLASS else None
 
 
+_RENAMED: Final = {"finite_number": "out_of_range"}
 _SHOULD: Final = re.compile(r"[\w ]+ should (.+)", re.DOTALL)
 
 
@@ -255,10 +360,11 @@ def _has_config(hint: Any) -> bool:
     )
 
 
+_NUMBERS: Final = frozenset({"int", "float"})
 _PLAIN: Final = frozenset({"any", "bool", "dict", "float", "int", "list", "none", "nullable", "str"})
 _SAME_FROM_TREE: Final = _PLAIN | {
     *("default", "definition-ref", "definitions", "literal", "model", "model-field", "model-fields"),
-    *("typed-dict", "typed-dict-field"),
+    *("typed-dict", "typed-dict-field", "own-config"),
 }
 _DESCRIBED: Final = _PLAIN | {
     *("dataclass", "dataclass-args", "dataclass-field", "date", "default", "definition-ref", "definitions"),
@@ -272,69 +378,8 @@ _DESCRIBED: Final = _PLAIN | {
         "typed-dict",
         "typed-dict-field",
     ),
-    *("union", "tagged-union", "tuple"),
+    *("union", "tagged-union", "tuple", "choices", "odd-options", "own-config", "null-default"),
 }
-_OURS: Final = frozenset({"bytes", "option-keys"})
-_OWN_CONFIG: Final = frozenset({"model", "dataclass", "typed-dict"})
-_NOT_SCHEMAS: Final = frozenset({"metadata", "serialization", "config", "default", "expected", "members"})
-
-
-def _kinds(core: Any) -> set[str]:
-    """The node types of a core schema; a custom serializer counts as one, and so does a post-init."""
-    found: set[str] = set()
-    pending = [core]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            kind = node.get("type")
-            if isinstance(kind, str):
-                found.add(kind)
-                found.update(mark for mark in ("serialization", "post_init") if node.get(mark))
-                if kind == "dict" and _key_options(node):
-                    found.add("option-keys")
-            pending += [item for key, item in node.items() if _leads_on(node, key)]
-        elif isinstance(node, list | tuple):
-            pending += node
-    return found
-
-
-def _key_options(table: dict[str, Any]) -> dict[str, Json]:
-    """Text → option, where the keys of a table are options that are not all text themselves."""
-    keys = table.get("keys_schema") or {}
-    options = keys.get("expected") or keys.get("members") or ()
-    by_text = {as_key(option): option for option in options}
-    return by_text if any(getattr(each, "value", each) != text for text, each in by_text.items()) else {}
-
-
-def _leads_on(node: dict[str, Any], key: str) -> bool:
-    """Whether a member holds schemas: in a table of fields, every one does, whatever its name."""
-    return key not in _NOT_SCHEMAS or not isinstance(node.get("type"), str)
-
-
-def _edited(node: Any) -> Any:
-    """A copy of a core schema in which our rules hold; the author's own is left alone."""
-    if isinstance(node, list):
-        return [_edited(item) for item in node]
-    if isinstance(node, tuple):
-        return tuple(_edited(item) for item in node)
-    if not isinstance(node, dict):
-        return node
-    made = {key: _edited(item) if _leads_on(node, key) else item for key, item in node.items()}
-    kind = made.get("type")
-    if not isinstance(kind, str):
-        return made
-    if kind == "dict" and _key_options(made):
-        made["keys_schema"] = _read_as_text(_key_options(made), made["keys_schema"])
-    if kind in _WRITTEN_BY_US:
-        made.setdefault("serialization", _WRITTEN_BY_US[kind])
-    if kind in _OWN_CONFIG:
-        made["config"] = {**(made.get("config") or {}), **_CORE_CONFIG}
-    return made
-
-
-def _read_as_text(options: dict[str, Json], keys: Any) -> CoreSchema:
-    """The keys of an object are text: "1" is the 1 of `Literal[1, 2]`."""
-    return core_schema.no_info_before_validator_function(lambda key: options.get(key, key), keys)
 
 
 def foreign(value: Any) -> Any:
@@ -359,47 +404,60 @@ def foreign(value: Any) -> Any:
 _PLAIN_CLASSES: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
 
 
-def _written(value: Any) -> Json:
+def _written(value: object) -> Json:
+    """A default as it is written: each part of it by the rules of its own type."""
+    if type(value) is dict:
+        return {as_key(key, _written): _written(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(map(_written, value))
     return adapt(type(value)).dump(value)
 
 
-def _as_builtins(value: Any) -> Any:
+def _as_builtins(value: object) -> Json:
     return msgspec.to_builtins(value, enc_hook=foreign)
+
+
+def _finite(value: object) -> object:
+    if is_non_finite(value):
+        raise ValueError("NaN or an infinity")
+    return str(value) if isinstance(value, Decimal) else value
 
 
 _WRITTEN_BY_US: Final = {
     "bytes": core_schema.plain_serializer_function_ser_schema(
         encode_base64, return_schema=core_schema.str_schema(), when_used="json"
     ),
+    "decimal": core_schema.plain_serializer_function_ser_schema(
+        _finite, return_schema=core_schema.str_schema(), when_used="json"
+    ),
     "any": core_schema.plain_serializer_function_ser_schema(
         _as_builtins, return_schema=core_schema.any_schema(), when_used="json"
     ),
 }
 
-_CORE_CONFIG: Final = {"val_json_bytes": "base64", "ser_json_inf_nan": "constants"}
 
-_BUILDING = threading.Lock()
-
-
-def _build(core: CoreSchema) -> tuple[SchemaValidator, SchemaSerializer]:
-    """Compile an edited schema, without the compiled parts that its classes already have."""
-    config = core_schema.CoreConfig(val_json_bytes="base64", ser_json_inf_nan="constants")
-    if "_use_prebuilt" in (SchemaValidator.__text_signature__ or ""):
-        options: dict[str, Any] = {"_use_prebuilt": False}
-        return SchemaValidator(core, config, **options), SchemaSerializer(core, config, **options)
-    with _BUILDING:  # pydantic 2.12: a class that is not complete has no compiled parts to offer
-        classes = [cls for cls in _classes(core) if cls.__dict__.get("__pydantic_complete__")]
-        for cls in classes:
-            cls.__pydantic_complete__ = False
-        try:
-            return SchemaValidator(core, config), SchemaSerializer(core, config)
-        finally:
-            for cls in classes:
-                cls.__pydantic_complete__ = True
+def _writable(node: Node, in_union: bool) -> Node:
+    """A node of a core schema that writes by our rules."""
+    kind = node["type"]
+    if kind in _WRITTEN_BY_US:
+        node.setdefault("serialization", _WRITTEN_BY_US[kind])
+    elif kind in ("enum", "literal") and has_odd_values(node):
+        node.setdefault("serialization", _written_as(lambda option: form_of(option, _written)))
+    elif kind == "dict" and key_options(node, str) and has_odd_values(node["keys_schema"]):
+        as_text = _written_as(lambda option: as_key(option, _written))
+        node["keys_schema"] = {**node["keys_schema"], "serialization": as_text}
+    return node
 
 
-def _classes(node: Any) -> set[Any]:
-    if isinstance(node, dict):
-        found = set().union(*(_classes(item) for key, item in node.items() if key not in _NOT_SCHEMAS))
-        return found | {node["cls"]} if node.get("type") in ("model", "dataclass") else found
-    return set().union(*map(_classes, node)) if isinstance(node, list | tuple) else set()
+def _written_as(function: Write) -> core_schema.SerSchema:
+    return core_schema.plain_serializer_function_ser_schema(
+        function, return_schema=core_schema.any_schema(), when_used="json"
+    )
+
+
+def _late_core(hint: Any) -> CoreSchema:
+    """What writes a field that pydantic does not know of; of a type with parts it says nothing."""
+    core = TypeAdapter(readable(hint)).core_schema
+    if not any("ref" in node or node["type"] == "definition-ref" for node in nodes(core)):
+        return core
+    return core_schema.any_schema(serialization=_written_as(adapt(hint).dump))

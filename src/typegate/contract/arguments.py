@@ -13,7 +13,15 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from typegate.contract import problems
-from typegate.contract.adapter import Adapter, Fault, Unreadable, adapt, adapt_fields, described, faults
+from typegate.contract.adapter import (
+    Adapter,
+    Fault,
+    Unreadable,
+    adapt_fields,
+    adapt_values,
+    described,
+    faults,
+)
 from typegate.contract.gate import INHERIT, Gate
 from typegate.contract.problems import Path
 from typegate.contract.repair import Mender
@@ -71,22 +79,31 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             values: dict[str, Any] = reader.read_tree(tree) if reader.from_tree else reader.read(raw())
             if self.extra is not None:
                 values.update(self._extra(tree))
-        except Unreadable:
-            raise InvalidArguments(self._issues(tree, raw)) from None
+        except Unreadable as error:
+            exact = _with_long_integers(tree, error)
+            if exact is not tree:
+                return self._read(exact, lambda: msgspec.json.encode(exact))
+            raise self._refusal(tree, raw) from None
         return values
+
+    def _refusal(
+        self, tree: dict[str, Json], raw: Callable[[], bytes], places: tuple[Path, ...] = ()
+    ) -> InvalidArguments:
+        """Everything that is wrong; that nothing is found where something is cannot be."""
+        return InvalidArguments(self._issues(tree, raw) or [_UNFIT], places)
 
     def _mended(self, tree: dict[str, Json], raw: Callable[[], bytes]) -> Bound:
         """The same for arguments that were refused as they came, if they can be repaired."""
         mended, places = self.mender.mend(tree) if self.mender is not None else (tree, ())
         if not places:
-            raise InvalidArguments(self._issues(tree, raw))
+            raise self._refusal(tree, raw)
 
         def rewritten() -> bytes:
             return msgspec.json.encode(mended)
 
         if all(judge.is_valid(mended) for judge in self.judges):
             return self._read(mended, rewritten), places
-        raise InvalidArguments(self._issues(mended, rewritten), places)
+        raise self._refusal(mended, rewritten, places)
 
     def _extra(self, tree: dict[str, Json]) -> dict[str, Any]:
         others = {name: value for name, value in tree.items() if name not in self.known}
@@ -129,6 +146,31 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             except Unreadable as error:
                 found.extend(_issue(fault, tree, self.judges[-1]) for fault in faults(error))
         return found
+
+
+_UNFIT: Final = Issue(
+    path=(), code="value", message="the arguments are not what this function takes", expected=None
+)
+
+
+def _with_long_integers(tree: dict[str, Json], error: Unreadable) -> dict[str, Json]:
+    """The arguments with an integer in the place of each 1e19, which is one too but too long for pydantic."""
+    for fault in faults(error):
+        if fault.kind == "int_parsing_size":
+            tree = _changed_at(tree, _path(fault.location, tree, keep_last=False))
+    return tree
+
+
+def _changed_at(node: Json, path: Path) -> Any:
+    """A copy in which the number at *path* is an integer; the same where there is none."""
+    if not path:
+        return int(node) if isinstance(node, float) and node.is_integer() else node
+    inner = _changed_at(node[path[0]], path[1:])
+    if inner is node[path[0]]:
+        return node
+    if isinstance(node, list):
+        return [inner if index == path[0] else item for index, item in enumerate(node)]
+    return {**node, path[0]: inner}
 
 
 class Strings(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,7 +270,7 @@ def plan_arguments(
             derived.pop("additionalProperties", None)
     else:
         values: Any = signature.extra
-        extra = adapt(dict[str, values])
+        extra = adapt_values(dict[str, values], unknown)
         derived = _open_schema(label, {**fields, _EXTRA: dict[str, values]}, unknown, _taken(signature))
     derived = without_bad_defaults(derived, accepts)
     judges = [Validator(derived, f"the schema of '{label}'")]

@@ -6,6 +6,7 @@ what it says is not what is accepted, or where a requirement wants another form.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, Literal
 
 import pydantic_core
@@ -13,23 +14,28 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from typegate.contract.cores import Node, nodes
+from typegate.contract.forms import as_key, encoder, form_of, has_odd_values, options_of
+from typegate.errors import RegistrationError
 from typegate.types import Json
 
-__all__ = ["Extra", "Generator", "as_key"]
+__all__ = ["Extra", "Generator"]
 
 Extra = Literal["forbid", "ignore"]
+
+_NO_KEYS: Final = frozenset(
+    {
+        *("tuple", "list", "set", "frozenset", "dict", "model", "dataclass", "typed-dict", "named-tuple"),
+        *("model-fields", "none", "call"),
+    }
+)
+"""What no text can be read as."""
 
 _KEY_PATTERNS: Final = {
     "int": {"pattern": r"^-?(0|[1-9][0-9]*)$"},
     "float": {"pattern": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"},
     "bool": {"enum": ["true", "false"]},
 }
-
-
-def as_key(value: Any) -> str:
-    """A value, or the value of an enum's member, as JSON writes it for a key."""
-    value = getattr(value, "value", value)  # of an enum's member
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_no_default(value: Json) -> bool:
@@ -41,6 +47,23 @@ def _is_no_default(value: Json) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
+def _says_only(field: Any, tag: Any) -> bool:
+    """Whether a field is a `Literal` of one value, the tag."""
+    inner = field.get("schema", {})
+    while inner.get("type") in ("default", "nullable"):
+        inner = inner["schema"]
+    return [getattr(each, "value", each) for each in options_of(inner)] == [tag]
+
+
+def _takes_text(schema: JsonSchemaValue) -> bool:
+    """Whether a text can satisfy a schema; one that is only referred to may."""
+    branches = schema.get("anyOf", schema.get("oneOf"))
+    if branches is not None:
+        return any(map(_takes_text, branches))
+    options = schema.get("enum", [schema["const"]] if "const" in schema else [""])
+    return schema.get("type", "string") == "string" and any(isinstance(option, str) for option in options)
+
+
 class Generator(GenerateJsonSchema):
     """pydantic's generator, with our rules.
 
@@ -50,7 +73,9 @@ class Generator(GenerateJsonSchema):
     """
 
     extra: Extra = "ignore"
-    write: Callable[[Any], Json] = staticmethod(pydantic_core.to_jsonable_python)
+    write: Callable[[Any], Json] = staticmethod(
+        partial(pydantic_core.to_jsonable_python, bytes_mode="base64", inf_nan_mode="constants")
+    )
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default", "skipped-discriminator"}  # noqa: RUF012
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
@@ -75,10 +100,109 @@ class Generator(GenerateJsonSchema):
 
     def _names(self, keys: CoreSchema) -> JsonSchemaValue:
         """The schema of keys, which are strings whatever type they are read as."""
-        if keys["type"] in ("enum", "literal"):
-            members = keys.get("members") or keys.get("expected") or ()
-            return {"enum": [as_key(member) for member in members]}
-        return self.generate_inner(keys)
+        options = options_of(keys)
+        if options:
+            return {"enum": [as_key(option, self.write) for option in options]}
+        made = self.generate_inner(keys)
+        if keys["type"] in _NO_KEYS or not _takes_text(made):
+            raise RegistrationError(
+                f"the keys of a JSON object are text, and no text can be a {keys['type']}: "
+                f"take a list of pairs, list[tuple[key, value]], or keys that are text"
+            )
+        return made
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        """Members whose values JSON has no word for are published as they are read and written."""
+        if not has_odd_values(schema):
+            return super().enum_schema(schema)
+        made = super().enum_schema({**schema, "members": []})
+        return {**made, **self._options(schema)}
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        """The same for `Literal`."""
+        return self._options(schema) if has_odd_values(schema) else super().literal_schema(schema)
+
+    def _options(self, schema: Any) -> JsonSchemaValue:
+        forms = [form_of(option, self.write) for option in options_of(schema)]
+        all_text = all(isinstance(form, str) for form in forms)
+        return {"enum": forms, **({"type": "string"} if all_text else {})}
+
+    def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
+        """The text of `Base64Bytes` and its like is decoded once: the format that it adds says how."""
+        return {"type": "string"} if encoder(schema) is not None else super().function_after_schema(schema)
+
+    def ser_schema(self, schema: Any) -> JsonSchemaValue | None:
+        """What a function of an author's gives, who does not say what it gives, may be anything."""
+        made = super().ser_schema(schema)
+        if made is not None or schema["type"] not in ("function-plain", "function-wrap"):
+            return made
+        function = schema.get("function")
+        is_known = str(getattr(function, "__module__", "")).startswith("pydantic.")
+        return None if is_known or encoder(schema) is not None else {}
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        """The tag must be given, even where its field has a default: without it nobody could choose."""
+        made = super().tagged_union_schema(schema)
+        if self.mode == "validation":
+            tags = {
+                repr(self.generate_inner(choice)): self._tag(schema["discriminator"], tag, choice)
+                for tag, choice in schema["choices"].items()
+            }
+            made["oneOf"] = [self._with_tag(branch, tags.get(repr(branch))) for branch in made["oneOf"]]
+        return made
+
+    def _tag(self, discriminator: Any, tag: Any, choice: CoreSchema) -> str | None:
+        """The property of a branch that holds the tag, where it could be left out."""
+        fields = self._fields(choice)
+        wanted = [discriminator] if isinstance(discriminator, str) else []
+        if isinstance(discriminator, list):
+            wanted = [path[0] for path in discriminator if isinstance(path, list) and len(path) == 1]
+        for name, field in fields.items():
+            alias = self._get_alias_name(field, name)
+            if name in wanted or alias in wanted or (not wanted and _says_only(field, tag)):
+                return None if self.field_is_required(field, total=True) else alias
+        return None
+
+    def _fields(self, choice: Any) -> dict[str, Any]:
+        """The fields of what may be a reference to a model, or a model in a validator."""
+        while choice["type"] not in ("model-fields", "typed-dict", "dataclass-args"):
+            following = choice.get("schema")
+            if choice["type"] == "definition-ref":
+                following = self._cores().get(choice["schema_ref"])
+            if not isinstance(following, dict):
+                return {}
+            choice = following
+        fields = choice["fields"]
+        return {field["name"]: field for field in fields} if isinstance(fields, list) else dict(fields)
+
+    @staticmethod
+    def _with_tag(branch: JsonSchemaValue, tag: str | None) -> JsonSchemaValue:
+        if tag is None or tag in branch.get("required", ()):
+            return branch
+        return {**branch, "required": [*branch.get("required", ()), tag]}
+
+    def generate(
+        self, schema: CoreSchema, mode: Literal["validation", "serialization"] = "validation"
+    ) -> Any:
+        """The JSON Schema of a core schema."""
+        self._core = schema
+        return super().generate(schema, mode)
+
+    def _cores(self) -> dict[str, Node]:
+        return {node["ref"]: node for node in nodes(self._core) if "ref" in node}
+
+    def field_is_present(self, field: Any) -> bool:
+        """What only `__post_init__` sets is not the caller's to give."""
+        return super().field_is_present(field) and (self.mode != "validation" or field.get("init", True))
+
+    def _get_alias_name(self, field: Any, name: str) -> str:
+        alias = field.get("validation_alias") if self.mode == "validation" else None
+        if isinstance(alias, list) and not any(isinstance(path, list) and len(path) == 1 for path in alias):
+            raise RegistrationError(
+                f"the field '{name}' is read from inside another (AliasPath), which a schema cannot say: "
+                f"give it an alias of its own, AliasChoices('{name}', ...), or take the outer object"
+            )
+        return super()._get_alias_name(field, name)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Unknown keys are refused where the author said nothing of them."""
@@ -113,6 +237,12 @@ class Generator(GenerateJsonSchema):
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """A default that has no form in a JSON Schema is not shown."""
+        inner: Any = schema["schema"]
+        encoded = encoder(inner["schema"] if inner["type"] == "nullable" else inner)
+        default = schema.get("default")
+        if encoded is not None and isinstance(default, str | bytes):
+            text = encoded.encode(default)
+            return {**self.generate_inner(inner), "default": text if isinstance(text, str) else text.decode()}
         made = super().default_schema(schema)
         if "default" in made and _is_no_default(made["default"]):
             del made["default"]

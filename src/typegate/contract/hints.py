@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pydantic
 import typing_extensions
-from pydantic import TypeAdapter
+from pydantic import AfterValidator, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
 from typegate.contract.generator import Generator
@@ -70,6 +70,8 @@ def readable(hint: Any) -> Any:
     origin, args = get_origin(hint), get_args(hint)
     if hint is Problem:
         return _ProblemShape
+    if hint is bytearray or hint is memoryview:
+        return Annotated[bytes, AfterValidator(hint)]
     if origin is Annotated:
         inner = readable(args[0])
         metadata = args[1:]

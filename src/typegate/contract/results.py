@@ -6,22 +6,33 @@ and, indented, the text.
 """
 
 import collections.abc
-import math
-import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
 from typegate.content import Helper, ToolResult, block_of
-from typegate.contract import problems
-from typegate.contract.adapter import Adapter, adapt, foreign, has_non_finite
-from typegate.contract.schema import SchemaStyle, as_object, is_object, publish
+from typegate.contract.adapter import Adapter, adapt
+from typegate.contract.schema import SchemaStyle, as_object, is_object, publish, without_bad_defaults
 from typegate.contract.signature import EMPTY
-from typegate.contract.validator import Validator, check_bounds
+from typegate.contract.validator import Validator, accepts, check_bounds
+from typegate.contract.writing import (
+    ENDLESS,
+    Encode,
+    encode,
+    encode_with_numbers,
+    refuse_endless_decimals,
+    refuse_lost_keys,
+    refuse_streaming,
+    sound_meta,
+    to_json,
+    to_text,
+    unwritable,
+    written,
+)
 from typegate.errors import InvalidResult, RegistrationError
 from typegate.text import without_surrogates
 from typegate.types import (
@@ -52,6 +63,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         judge: the schema that every structured value must satisfy.
         wraps: whether handshake clients get `{"result": value}`.
         indent: of JSON in text blocks; `None`: compact.
+        encode: a value → JSON: a `Decimal` as a string, or as a number where only numbers are declared.
+        in_doubt: whether a `Decimal`, a number to the judge, may be written as a string in its place.
+        is_loose: whether anything at all may stand somewhere.
     """
 
     adapter: Adapter | None = None
@@ -60,6 +74,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     judge: Validator | None = None
     wraps: bool = False
     indent: int | None = 2
+    encode: Encode
+    in_doubt: bool = True
+    is_loose: bool = True
 
     def shape(self, value: Any) -> CallToolResult:
         """What the call answers.
@@ -70,7 +87,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(value, ToolResult):
             return self._by_hand(value)
         if self.judge is None:
-            return CallToolResult(content=_blocks(value) or (self._text_of(value),))
+            return CallToolResult(content=_sound(_blocks(value) or (self._text_of(value),)))
         if block_of(value) is not None:
             raise InvalidResult("returned a content block although its output schema promises a value")
         raw = self._written(value, self.judge)
@@ -81,10 +98,13 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         """The value as JSON that the output schema admits."""
         adapter = self.adapter
         tree = value if adapter is None or adapter.plain else _dumped(adapter, value)
-        raw = _to_json(tree)
-        if not _admits(judge, tree):
-            _refuse_lost_keys(raw)
+        raw = written(tree, self.encode)
+        if not _admits(judge, tree) or (self.in_doubt and raw != encode_with_numbers(tree)):
+            refuse_lost_keys(raw)
             _judge(judge, msgspec.json.decode(raw))
+            refuse_endless_decimals(raw, value)
+        elif self.is_loose:
+            refuse_endless_decimals(raw, value)
         return raw
 
     def refusal(self, problem: dict[str, Json]) -> bytes | None:
@@ -102,7 +122,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         return TextContent(to_text(to_json(value), self.indent))
 
     def _by_hand(self, result: ToolResult) -> CallToolResult:
-        content = tuple(block_of(item) or self._text_of(item) for item in result.content)
+        content = _sound(tuple(block_of(item) or self._text_of(item) for item in result.content))
         structured = None if result.structured is None else to_json(result.structured)
         if self.judge is not None and not result.is_error:
             if structured is None:
@@ -112,7 +132,11 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
             content = (TextContent(to_text(structured, self.indent)),)
         wraps = self.wraps if self.judge is not None else structured is not None and structured[:1] != b"{"
         return CallToolResult(
-            content=content, structured=structured, wraps=wraps, is_error=result.is_error, meta=result.meta
+            content=content,
+            structured=structured,
+            wraps=wraps,
+            is_error=result.is_error,
+            meta=None if result.meta is None else sound_meta(result.meta),
         )
 
 
@@ -147,10 +171,15 @@ def plan_results(
         judge = Validator(schema, f"output_schema= of '{label}'", "result")
         wraps = not is_object(schema, schema)
         return Results(
-            schema=schema, object_schema=as_object(schema), judge=judge, wraps=wraps, indent=indent
+            encode=encode,
+            schema=schema,
+            object_schema=as_object(schema),
+            judge=judge,
+            wraps=wraps,
+            indent=indent,
         )
     if wanted is False or (wanted is None and not _is_specific(returns)):
-        return Results(indent=indent)
+        return Results(encode=encode, indent=indent)
     if returns is EMPTY:
         raise RegistrationError(f"'{label}' has structured_output=True and no return annotation")
     try:
@@ -164,7 +193,7 @@ def plan_results(
 def _declared(returns: Any, style: SchemaStyle, indent: int | None) -> Results:
     """How values of a declared type are shaped."""
     adapter = adapt(returns)
-    generated = adapter.json_schema("serialization")
+    generated = without_bad_defaults(adapter.json_schema("serialization"), accepts)
     schema = publish(generated, style, "output")
     return Results(
         adapter=adapter,
@@ -173,6 +202,9 @@ def _declared(returns: Any, style: SchemaStyle, indent: int | None) -> Results:
         judge=Validator(generated, "the output schema", "result"),
         wraps=not is_object(schema, schema),
         indent=indent,
+        encode=encode_with_numbers if adapter.numeric else encode,
+        in_doubt=adapter.in_doubt,
+        is_loose=adapter.is_loose,
     )
 
 
@@ -243,6 +275,24 @@ def _blocks(value: Any) -> tuple[ContentBlock, ...] | None:
     return tuple(_block_or_text(item) for item in value)
 
 
+def _sound(blocks: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
+    """The same blocks, the `_meta` of each as JSON.
+
+    Raises:
+        InvalidResult: with the place.
+    """
+    if all(block.meta is None and not isinstance(block, EmbeddedResourceContent) for block in blocks):
+        return blocks
+    return tuple(map(_with_sound_meta, blocks))
+
+
+def _with_sound_meta(block: ContentBlock) -> ContentBlock:
+    if isinstance(block, EmbeddedResourceContent) and block.resource.meta is not None:
+        resource = msgspec.structs.replace(block.resource, meta=sound_meta(block.resource.meta))
+        block = msgspec.structs.replace(block, resource=resource)
+    return block if block.meta is None else msgspec.structs.replace(block, meta=sound_meta(block.meta))
+
+
 _NO_BLOCKS: Final = frozenset({str, int, float, bool, type(None), bytes})
 
 
@@ -307,101 +357,20 @@ def as_problem(value: Any) -> Problem | None:
     return Problem(code=str(error["code"]), message=str(error["message"]), hint=error.get("hint"))
 
 
-# --- JSON ----------------------------------------------------------------------------------------
-
-
-def to_json(value: Any) -> bytes:
-    """Any value as compact JSON: dates in ISO form, bytes as base64, dataclasses and models as objects.
-
-    Raises:
-        InvalidResult: it cannot be written; the text names the place.
-    """
-    raw = _to_json(value)
-    _refuse_lost_keys(raw)
-    return raw
-
-
-def _to_json(value: Any) -> bytes:
-    """The same, where every key is known to be a string or will be looked at."""
-    try:
-        raw = _encode(value)
-    except UnicodeEncodeError:
-        return _to_json(without_surrogates(_as_tree(value)))
-    except RecursionError:
-        raise InvalidResult(_ENDLESS) from None
-    except _NonFiniteError:
-        raise _non_finite(value) from None
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _unwritable(value, error) from None
-    if b"null" in raw and has_non_finite(value):
-        raise _non_finite(value)
-    return raw
-
-
-_NUMBER_KEY: Final = re.compile(rb'"-?[0-9][^"]*":')
-
-
-def _refuse_lost_keys(raw: bytes) -> None:
-    """Keys that are no strings, such as 1 beside "1", may become the same text."""
-    if _NUMBER_KEY.search(raw) is None:
-        return
-    if msgspec.json.encode(msgspec.json.decode(raw)).count(b":") < raw.count(b":"):
-        raise InvalidResult("returned an object with two keys that are the same as text, such as 1 and '1'")
-
-
-def _as_tree(value: Any) -> Json:
-    return msgspec.to_builtins(value, enc_hook=foreign, str_keys=True)
+# --- writing and judging ---------------------------------------------------------------------------
 
 
 def _dumped(adapter: Adapter, value: Any) -> Json:
     """A value of a declared type as a JSON value."""
-    _refuse_streaming(value)
+    refuse_streaming(value)
     try:
         return adapter.dump(value)
     except RecursionError:
-        raise InvalidResult(_ENDLESS) from None
+        raise InvalidResult(ENDLESS) from None
     except (ValueError, TypeError) as error:  # pydantic's own, and those of the author's serializers
         if any(word in str(error) for word in ("ircular", "recursion", "depth")):
-            raise InvalidResult(_ENDLESS) from None
-        raise _unwritable(value, error) from None
-
-
-_ENDLESS: Final = "returned a value that contains itself, or is nested too deeply"
-
-
-def to_text(raw: bytes, indent: int | None) -> str:
-    """Compact JSON as the model reads it: a string as itself, all else indented."""
-    if raw[:1] == b'"':
-        return str(msgspec.json.decode(raw))
-    if indent is None or raw[:1] not in (b"{", b"["):
-        return raw.decode()
-    return msgspec.json.format(raw, indent=indent).decode()
-
-
-class _NonFiniteError(Exception):
-    pass
-
-
-def _hook(value: Any) -> Any:
-    """What msgspec does not write by itself; a NaN inside would become a silent null."""
-    _refuse_streaming(value)
-    known = foreign(value)
-    if isinstance(known, dict | list) and has_non_finite(known):
-        raise _NonFiniteError
-    return known
-
-
-_encode = msgspec.json.Encoder(enc_hook=_hook).encode
-
-
-def _refuse_streaming(value: Any) -> None:
-    if isinstance(value, _STREAMING):
-        if isinstance(value, types.GeneratorType | types.CoroutineType):
-            value.close()
-        raise InvalidResult("returned a generator or an iterator; collect it into a list")
-
-
-_STREAMING: Final = (types.GeneratorType, types.AsyncGeneratorType, types.CoroutineType, map, filter, zip)
+            raise InvalidResult(ENDLESS) from None
+        raise unwritable(value, error) from None
 
 
 def _judge(judge: Validator, tree: Json) -> None:
@@ -416,52 +385,3 @@ def _admits(judge: Validator, value: Any) -> bool:
         return bool(judge.is_valid(value))
     except (ValueError, TypeError, RecursionError):
         return False
-
-
-# --- what is wrong, and where --------------------------------------------------------------------
-
-
-def _non_finite(value: Any) -> InvalidResult:
-    found = "returned NaN or an infinity, which JSON cannot hold"
-    for place, _, item in _places(value):
-        if isinstance(item, float) and not math.isfinite(item):
-            return InvalidResult(f"{found}, at {place}")
-    return InvalidResult(found)
-
-
-_MAX_PLACES: Final = 64
-"""How deep a value is looked into for what is wrong with it."""
-
-
-def _unwritable(value: Any, error: Exception) -> InvalidResult:
-    """The first place that cannot be written, without its value."""
-    for place, depth, item in _places(value):
-        try:
-            _encode(item)
-        except Exception:  # noqa: BLE001  (whatever it is, this is the place)
-            if depth == _MAX_PLACES:
-                return InvalidResult(_ENDLESS)
-            return InvalidResult(
-                f"returned what is no JSON: a value of type {type(item).__name__} at {place}"
-            )
-    return InvalidResult(f"returned what is no JSON ({type(error).__name__})")
-
-
-def _places(value: Any, place: str = "$", depth: int = 0) -> Iterator[tuple[str, int, Any]]:
-    """Every place inside a value, the innermost first."""
-    if depth < _MAX_PLACES:
-        for name, item in _inside(value):
-            yield from _places(item, place + name, depth + 1)
-    yield place, depth, value
-
-
-def _inside(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list | tuple):
-        yield from ((f"[{index}]", item) for index, item in enumerate(value))
-        return
-    if not isinstance(value, Mapping):
-        known = hasattr(type(value), "__pydantic_fields__") or hasattr(type(value), "__dataclass_fields__")
-        value = getattr(value, "__dict__", {}) if known else {}
-    for key, item in value.items():
-        name = f".{problems.quoted((key,))[1:-1]}" if type(key) is str else f"[{type(key).__name__}]"
-        yield name, item

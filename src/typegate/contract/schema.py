@@ -8,7 +8,10 @@ never taken for a keyword.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final, Literal
+
+import msgspec
 
 from typegate.types import Json
 
@@ -27,6 +30,7 @@ _PLACES: Final = {
 
 _ORDER: Final = ("type", "title", "description", "properties", "required", "additionalProperties")
 _LOCAL: Final = "#/$defs/"
+_NULL: Final = {"type": "null"}
 
 
 def publish(schema: Schema, style: SchemaStyle, side: Literal["input", "output"]) -> Schema:
@@ -44,8 +48,11 @@ def publish(schema: Schema, style: SchemaStyle, side: Literal["input", "output"]
     schema = _map(_without(schema, "title"), _without_titles)
     if side == "input":
         schema = _map(schema, _without_null_unions)
-    inlined: Schema = _map(_inlined(_with_root(schema), everything=style == "inline"), _ordered)
-    return _ordered(inlined)
+    inlined = _inlined(_with_root(schema), everything=style == "inline")
+    if side == "input":
+        inlined = _map(inlined, _without_needless_defaults)
+    made: Schema = _ordered(_map(inlined, _ordered))
+    return made
 
 
 def as_object(schema: Schema) -> Schema:
@@ -94,7 +101,7 @@ def without_bad_defaults(schema: Schema, accepts: Callable[[Schema, Json], bool]
         if "default" not in node:
             return node
         rest, default = _without(node, "default"), node["default"]
-        if fits(rest, default):
+        if (default is None and _NULL in node.get("anyOf", ())) or fits(rest, default):
             return node
         default = _without_nulls(default, rest, {"$defs": definitions}, fits)
         return {**node, "default": default} if fits(rest, default) else rest
@@ -221,6 +228,18 @@ def _without_null(node: Json) -> Json:
     return {**outer, "anyOf": rest}
 
 
+def _without_needless_defaults(node: Schema) -> Schema:
+    """What must be given has no default: the tag of a union's branch, which its model could do without."""
+    needed = node.get("required", ())
+    properties = node.get("properties", {})
+    if not any("default" in properties.get(name, {}) for name in needed):
+        return node
+    trimmed = {
+        name: _without(child, "default") if name in needed else child for name, child in properties.items()
+    }
+    return {**node, "properties": trimmed}
+
+
 def _ordered(node: Schema) -> Schema:
     first: Schema = {key: node[key] for key in _ORDER if key in node}
     last = {"$defs": node["$defs"]} if node.get("$defs") else {}
@@ -254,19 +273,33 @@ def _inlined(schema: Schema, everything: bool) -> Schema:
     if not definitions:
         return schema
     root = _without(schema, "$defs")
-    uses = Counter(name for node in subschemas(schema) if (name := _target(node)) is not None)
-    recursive = {name for name in definitions if _reaches(name, name, definitions)}
+    references = {name: _references(node) for name, node in definitions.items()}
+    uses = sum(references.values(), _references(root))
+    recursive = {name for name in definitions if _reaches(name, name, references)}
+    once = {name for name in definitions if name not in recursive and uses[name] == 1}
     inline = {
         name
         for name, node in definitions.items()
         if name not in recursive and (everything or uses[name] == 1 or "properties" not in node)
     }
+    if not _stays_small(schema, references, inline):
+        inline = once
+
+    @cache
+    def definition(name: str) -> Schema:
+        made: Schema = _map(definitions[name], expand)
+        return made
 
     def expand(node: Schema) -> Schema:
         name = _target(node)
         if name not in inline:
             return node
-        return {**_map(definitions[name], expand), **_without(node, "$ref")}
+        made = {**definition(name), **_without(node, "$ref")}
+        if "required" in node:
+            made["required"] = list(
+                dict.fromkeys([*definitions[name].get("required", ()), *node["required"]])
+            )
+        return made
 
     made: Schema = _map(root, expand)
     kept = {name: _map(node, expand) for name, node in definitions.items() if name not in inline}
@@ -274,16 +307,57 @@ def _inlined(schema: Schema, everything: bool) -> Schema:
     return {**made, "$defs": {name: kept[name] for name in kept if name in used}}
 
 
-def _reaches(start: str, goal: str, definitions: dict[str, Schema]) -> bool:
+_MOST_BYTES: Final = 64 * 1024
+_MOST_SUBSCHEMAS: Final = 1_000
+"""What a schema may grow to where definitions are put in the places that refer to them."""
+
+
+def _references(schema: Schema) -> Counter[str]:
+    """How often each definition is referred to in a schema."""
+    return Counter(name for node in subschemas(schema) if (name := _target(node)) is not None)
+
+
+def _stays_small(schema: Schema, references: dict[str, Counter[str]], inline: set[str]) -> bool:
+    """Whether a schema stays within bounds, or as small as it is, with these definitions inlined."""
+    return all(
+        _grown(schema, references, inline, size) <= max(most, size(schema))
+        for size, most in ((_count, _MOST_SUBSCHEMAS), (_length, _MOST_BYTES))
+    )
+
+
+def _grown(
+    schema: Schema, references: dict[str, Counter[str]], inline: set[str], size: Callable[[Schema], int]
+) -> int:
+    """The size of a schema with these definitions inlined, without doing it."""
+
+    def total(node: Schema, found: Counter[str]) -> int:
+        return size(node) + sum(uses * of(name) for name, uses in found.items() if name in inline)
+
+    @cache
+    def of(name: str) -> int:
+        return total(schema["$defs"][name], references[name])
+
+    root = _without(schema, "$defs")
+    return total(root, _references(root)) + sum(of(name) for name in references if name not in inline)
+
+
+def _count(node: Schema) -> int:
+    return sum(1 for _ in subschemas(node))
+
+
+def _length(node: Schema) -> int:
+    return len(msgspec.json.encode(node))
+
+
+def _reaches(start: str, goal: str, references: dict[str, Counter[str]]) -> bool:
     """Whether following references from *start* leads to *goal*."""
     seen: set[str] = set()
     pending = [start]
     while pending:
-        for node in subschemas(definitions.get(pending.pop(), {})):
-            name = _target(node)
+        for name in references.get(pending.pop(), ()):
             if name == goal:
                 return True
-            if name is not None and name not in seen:
+            if name not in seen:
                 seen.add(name)
                 pending.append(name)
     return False
