@@ -135,7 +135,10 @@ def resolved(root: Json, node: Json) -> Json:
         target = root
         for step in reference[1:].split("/")[1:]:
             target = target[step.replace("~1", "/").replace("~0", "~")]
-        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        if "required" in beside:  # which adds to what the target requires
+            beside["required"] = list(dict.fromkeys([*target.get("required", ()), *beside["required"]]))
+        node = {**target, **beside}
     return node
 
 

@@ -38,7 +38,6 @@ from typegate.contract.forms import (
     completed,
     form_of,
     has_odd_values,
-    key_options,
     with_late_fields,
 )
 from typegate.contract.generator import Extra, Generator
@@ -60,6 +59,7 @@ __all__ = [
     "has_endless_decimal",
     "has_non_finite",
     "is_non_finite",
+    "json_form",
 ]
 
 Unreadable = ValidationError
@@ -129,7 +129,7 @@ class Adapter:
         found = self._kinds
         own_rules = "own-config" in found and found & {"bytes", "float", "decimal"}
         if self._is_changed or found & EDITED or own_rules:
-            return validator(readable_core(self._core, self._describe, _written))
+            return validator(readable_core(self._core, self._describe, json_form))
         return self._adapter.validator  # type: ignore[no-any-return]
 
     def _serializer(self) -> SchemaSerializer:
@@ -166,7 +166,7 @@ class Adapter:
     def _generator(extra: Extra) -> Generator:
         generator = Generator(by_alias=True)
         generator.extra = extra
-        generator.write = _written
+        generator.write = json_form
         return generator
 
 
@@ -404,12 +404,12 @@ def foreign(value: Any) -> Any:
 _PLAIN_CLASSES: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
 
 
-def _written(value: object) -> Json:
-    """A default as it is written: each part of it by the rules of its own type."""
+def json_form(value: object) -> Json:
+    """A value as JSON, each part of it by the rules of its own type."""
     if type(value) is dict:
-        return {as_key(key, _written): _written(item) for key, item in value.items()}
+        return {as_key(key, json_form): json_form(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return list(map(_written, value))
+        return list(map(json_form, value))
     return adapt(type(value)).dump(value)
 
 
@@ -436,15 +436,15 @@ _WRITTEN_BY_US: Final = {
 }
 
 
-def _writable(node: Node, in_union: bool) -> Node:
+def _writable(node: Node, original: Node, in_union: bool) -> Node:
     """A node of a core schema that writes by our rules."""
     kind = node["type"]
     if kind in _WRITTEN_BY_US:
         node.setdefault("serialization", _WRITTEN_BY_US[kind])
     elif kind in ("enum", "literal") and has_odd_values(node):
-        node.setdefault("serialization", _written_as(lambda option: form_of(option, _written)))
-    elif kind == "dict" and key_options(node, str) and has_odd_values(node["keys_schema"]):
-        as_text = _written_as(lambda option: as_key(option, _written))
+        node.setdefault("serialization", _written_as(lambda option: form_of(option, json_form)))
+    elif kind == "dict" and has_odd_values(original.get("keys_schema") or {}):
+        as_text = _written_as(lambda option: as_key(option, json_form))
         node["keys_schema"] = {**node["keys_schema"], "serialization": as_text}
     return node
 

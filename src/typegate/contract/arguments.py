@@ -7,7 +7,7 @@ type. The one difference between the gate and the listing: for `T | None` the ga
 the compact listing does not offer it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -21,6 +21,7 @@ from typegate.contract.adapter import (
     adapt_values,
     described,
     faults,
+    json_form,
 )
 from typegate.contract.gate import INHERIT, Gate
 from typegate.contract.problems import Path
@@ -31,7 +32,7 @@ from typegate.contract.validator import Validator, accepts, check_bounds
 from typegate.errors import InvalidArguments, RegistrationError
 from typegate.types import Issue, Json
 
-__all__ = ["Arguments", "Strings", "plan_arguments", "plan_strings"]
+__all__ = ["Arguments", "StringParameter", "Strings", "plan_arguments", "plan_strings"]
 
 
 Bound = tuple[dict[str, Any], tuple[Path, ...]]
@@ -173,54 +174,170 @@ def _changed_at(node: Json, path: Path) -> Any:
     return {**node, path[0]: inner}
 
 
+class StringParameter(msgspec.Struct, frozen=True, kw_only=True):
+    """How the text of one parameter is read.
+
+    Attributes:
+        name: the function's own; `wire_name` as it travels.
+        judge: what an object with this member alone must satisfy.
+        mender: decodes JSON where no text can be meant.
+        reader: reads the text of numbers, dates and booleans as people write them.
+    """
+
+    name: str
+    wire_name: str
+    judge: Validator
+    mender: Mender
+    reader: Adapter
+
+    def meant(self, value: Json) -> Json:
+        """The value that a text, or a list of texts, stands for.
+
+        Args:
+            value: what the schema admits as it is stays so. Else it is read as JSON, and then as a number,
+                a date or a boolean in any form that pydantic knows.
+
+        Raises:
+            InvalidArguments: it stands for nothing that the schema admits.
+        """
+        given = {self.wire_name: value}
+        if self.judge.is_valid(given):
+            return value
+        for decoded in (self.mender.mend(given)[0], {self.wire_name: _decoded(value)}):
+            if self.judge.is_valid(decoded):
+                return decoded[self.wire_name]
+        try:
+            read = self.reader.read_tree if isinstance(value, list) else self.reader.read_strings
+            written = {self.wire_name: json_form(read(given)[self.name])}
+        except Unreadable as error:
+            raise InvalidArguments(self._issues(value, error)) from None
+        if not self.judge.is_valid(written):
+            raise InvalidArguments(self.judge.issues(written))
+        return written[self.wire_name]
+
+    def _issues(self, value: Json, error: Unreadable) -> list[Issue]:
+        """What is wrong, by the schema where JSON is wanted, else by the type."""
+        path = (self.wire_name,)
+        expected = self.judge.expected(path)
+        decoded = _decoded(value)
+        if isinstance(decoded, list | dict) and not isinstance(value, list):
+            return self.judge.issues({self.wire_name: decoded})
+        wanted = (expected or "").split(" ")[0]
+        if isinstance(value, list) and wanted != "array":
+            said = f"'{self.wire_name}' is given as a list, so its parameter must be one, such as list[str]"
+            return [Issue(path=path, code="type", message=said, expected=expected)]
+        if isinstance(value, str) and wanted in ("array", "object"):
+            expected = f"JSON text of {expected}"
+            said = f"{problems.quoted(path)} must be {expected}"
+            return [Issue(path=path, code="type", message=said, expected=expected)]
+        return [_issue(fault, {self.wire_name: value}, self.judge) for fault in faults(error)]
+
+
+def _decoded(value: Json) -> Json:
+    """A text as JSON, where it is any."""
+    try:
+        return msgspec.json.decode(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
 class Strings(msgspec.Struct, frozen=True, kw_only=True):
     """How values that are always strings are read: prompt arguments and template variables.
 
     Attributes:
-        reader: strings → keyword values, so that `"5"` is 5 for an `int`.
-        judge: the schema of the values, for what is expected in words.
-        known: the names that exist.
+        reader: values as the schema wants them → keyword values.
+        parameters: how the text of each is read, by the name under which it travels.
         required: the names that must be given.
         open: whether other names are passed on as they are.
     """
 
     reader: Adapter
-    judge: Validator
-    known: frozenset[str]
+    parameters: Mapping[str, StringParameter]
     required: frozenset[str]
     open: bool
 
-    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, given: Mapping[str, Json]) -> dict[str, Any]:
         """The keyword values for a call.
+
+        Args:
+            given: texts, and lists of texts where a variable may be repeated.
 
         Raises:
             InvalidArguments: with every issue.
         """
-        strangers = [name for name in given if name not in self.known]
+        strangers = [name for name in given if name not in self.parameters]
         issues = [problems.missing((name,)) for name in sorted(self.required - given.keys())]
         if not self.open:
-            issues += [problems.unexpected((name,), sorted(self.known)) for name in strangers]
+            issues += [problems.unexpected((name,), sorted(self.parameters)) for name in strangers]
+        tree: dict[str, Json] = {}
+        found: list[Issue] = []
+        for name, parameter in self.parameters.items():
+            try:
+                if name in given:
+                    tree[name] = parameter.meant(given[name])
+            except InvalidArguments as error:
+                found += error.issues
         values: dict[str, Any] = {}
         try:
-            known = {name: value for name, value in given.items() if name in self.known}
-            lists = any(isinstance(value, list) for value in known.values())
-            values = self.reader.read_tree(known) if lists else self.reader.read_strings(known)
+            values = self._read(tree)
         except Unreadable as error:
-            issues += [_issue(fault, given, self.judge) for fault in faults(error)]
-        if issues:
+            wrong = {issue.path[:1] for issue in found}
+            found += [each for each in self._unread(error, tree) if each.path[:1] not in wrong]
+        if issues or found:
+            order = {name: index for index, name in enumerate(self.parameters)}
+            issues += sorted(found, key=lambda each: order.get(str(_first(each)), 0))
             raise InvalidArguments(list({issue.path: issue for issue in issues}.values()))
         return {**{name: given[name] for name in strangers}, **values}
+
+    def _read(self, tree: dict[str, Json]) -> dict[str, Any]:
+        try:
+            values: dict[str, Any] = self.reader.read(msgspec.json.encode(tree))
+        except Unreadable as error:
+            exact = _with_long_integers(tree, error)
+            if exact is tree:
+                raise
+            return self._read(exact)
+        return values
+
+    def _unread(self, error: Unreadable, tree: dict[str, Json]) -> Iterator[Issue]:
+        for fault in faults(error):
+            known = self.parameters.get(str(fault.location[0])) if fault.location else None
+            if known is not None:
+                yield _issue(fault, tree, known.judge)
 
 
 def plan_strings(label: str, signature: Signature, required: frozenset[str]) -> Strings:
     """Work out, once, how the strings for a function are read."""
-    reader = adapt_fields(label, {each.name: _field(each) for each in signature.parameters})
+    fields = {each.name: _field(each) for each in signature.parameters}
+    reader = adapt_fields(label, fields, "forbid")
+    schema = without_bad_defaults(reader.json_schema("validation", "forbid"), accepts)
     return Strings(
         reader=reader,
-        judge=Validator(reader.json_schema("validation"), f"the schema of '{label}'"),
-        known=frozenset(each.wire_name for each in signature.parameters),
+        parameters={
+            each.wire_name: _string_parameter(label, each, fields[each.name], schema)
+            for each in signature.parameters
+        },
         required=required,
         open=signature.extra is not EMPTY,
+    )
+
+
+def _string_parameter(
+    label: str, parameter: Parameter, field: Any, schema: dict[str, Json]
+) -> StringParameter:
+    """How one is read: *schema* is that of them all."""
+    name = parameter.wire_name
+    alone = {
+        "type": "object",
+        "properties": {name: schema["properties"][name]},
+        "$defs": schema.get("$defs", {}),
+    }
+    return StringParameter(
+        name=parameter.name,
+        wire_name=name,
+        judge=Validator(alone, f"the schema of '{label}'"),
+        mender=Mender(alone, "all", nulls=False),
+        reader=adapt_fields(label, {parameter.name: field}),
     )
 
 

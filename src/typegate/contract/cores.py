@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic_core import CoreConfig, CoreSchema, SchemaSerializer, SchemaValidator
 
-__all__ = ["OWN_CONFIG", "Node", "changed", "kinds", "nodes", "serializer", "validator"]
+__all__ = ["OWN_CONFIG", "Change", "Node", "changed", "kinds", "nodes", "serializer", "validator"]
 
 Node = dict[str, Any]
 
@@ -63,13 +63,17 @@ def _leads_on(node: Node, key: str) -> bool:
     return key not in _NOT_SCHEMAS or not isinstance(node.get("type"), str)
 
 
-def changed(core: Any, change: Callable[[Node, bool], object], inside: bool = False) -> Any:
+Change = Callable[[Node, Node, bool], object]
+"""Takes a node of the copy, the same as it was, and whether it may lie in a union; gives what replaces it."""
+
+
+def changed(core: Any, change: Change, inside: bool = False) -> Any:
     """A copy of a core schema with *change* made to every node, the innermost first.
 
     Args:
         core: the schema, or a part of one.
-        change: takes a node of the copy, and whether it may lie in a union.
-        inside: whether this part does; what is only referred to always may.
+        change: what is made of each node.
+        inside: whether this part may lie in a union; what is only referred to always may, keys never.
     """
     if isinstance(core, list):
         return [changed(item, change, inside) for item in core]
@@ -78,18 +82,22 @@ def changed(core: Any, change: Callable[[Node, bool], object], inside: bool = Fa
     if not isinstance(core, dict):
         return core
     kind = core.get("type")
-    below = inside or kind in ("union", "definitions")
     made = {
-        key: changed(item, change, below and (kind != "definitions" or key == "definitions" or inside))
-        if _leads_on(core, key)
-        else item
+        key: changed(item, change, _lies_inside(kind, key, inside)) if _leads_on(core, key) else item
         for key, item in core.items()
     }
     if not isinstance(kind, str):
         return made
     if kind in OWN_CONFIG:
         made["config"] = {**_CONFIG, **(made.get("config") or {}), **_OURS}
-    return change(made, inside)
+    return change(made, core, inside)
+
+
+def _lies_inside(kind: object, key: str, inside: bool) -> bool:
+    """Whether a member of a node may lie in a union."""
+    if kind == "definitions":
+        return inside or key == "definitions"
+    return (inside or kind == "union") and (kind, key) != ("dict", "keys_schema")
 
 
 _OURS: Final[CoreConfig] = {"val_json_bytes": "base64", "ser_json_inf_nan": "constants"}

@@ -118,7 +118,7 @@ def encoder(node: Table) -> Any:
 def completed(core: CoreSchema) -> CoreSchema:
     """A core schema that admits the null of `name: str = None` in a model, as it does in a signature."""
 
-    def change(node: Node, in_union: bool) -> Node:
+    def change(node: Node, original: Node, in_union: bool) -> Node:
         if defaults_to_null(node):
             node["schema"] = core_schema.nullable_schema(node["schema"])
         return node
@@ -150,7 +150,7 @@ def with_late_fields(core: CoreSchema, write: Callable[[Any], CoreSchema]) -> Co
     if not late:
         return core
 
-    def change(node: Node, in_union: bool) -> Node:
+    def change(node: Node, original: Node, in_union: bool) -> Node:
         arguments = node["schema"] if node["type"] == "dataclass" else {}
         if node.get("cls") not in late or arguments.get("type") != "dataclass-args":
             return node

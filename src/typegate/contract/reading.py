@@ -52,10 +52,10 @@ def readable_core(core: CoreSchema, describe: Describe, write: Write) -> CoreSch
         write: an instance → its JSON form.
     """
 
-    def change(node: Node, in_union: bool) -> Any:
-        edit = mark(node)
+    def change(node: Node, original: Node, in_union: bool) -> Any:
+        edit = mark(original)
         if edit == "choices":
-            return _by_schema(node, describe)
+            return _by_schema(node, [_judge(choice, describe) for choice in _choices(original)])
         if edit == "odd-options":
             return _before(by_form(node, write), node)
         if edit == "encoded":
@@ -63,7 +63,7 @@ def readable_core(core: CoreSchema, describe: Describe, write: Write) -> CoreSch
                 str.encode, core_schema.str_schema()
             )
         if edit == "option-keys":
-            options = key_options(node, write)
+            options = key_options(original, write)
             node["keys_schema"] = _before(lambda key: options.get(key, key), node["keys_schema"])
         return _with_every_integer(node) if node["type"] == "int" and in_union else node
 
@@ -98,14 +98,16 @@ def _are_apart(union: Node) -> bool:
     return None not in found and len(set(found)) == len(found)
 
 
-def _by_schema(union: Node, describe: Describe) -> Any:
+def _by_schema(union: Node, judges: "list[Judge]") -> Any:
     """A union of which pydantic tries those branches only that the schema admits.
 
     A text becomes the first type beside `str` whose schema says something of texts, such as a format, and
     admits it. Types that take any text, such as bytes and paths, leave it to a `str` beside them.
     """
-    judges = [(choice, _judge(choice, describe)) for choice in _choices(union)]
-    guarded = [(choice["type"], _guarded(choice, judge), judge) for choice, judge in judges]
+    guarded = [
+        (choice["type"], _guarded(choice, judge), judge)
+        for choice, judge in zip(_choices(union), judges, strict=True)
+    ]
     texts = [each for kind, each, _ in guarded if kind == "str"]
     if not texts or union.get("mode") == "left_to_right":
         return {**union, "choices": [each for _, each, _ in guarded]}
