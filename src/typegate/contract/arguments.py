@@ -237,7 +237,7 @@ def _decoded(value: Json) -> Json:
     """A text as JSON, where it is any."""
     try:
         return msgspec.json.decode(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
+    except (ValueError, msgspec.DecodeError, RecursionError):
         return value
 
 

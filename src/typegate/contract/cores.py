@@ -88,6 +88,9 @@ def changed(core: Any, change: Change, inside: bool = False) -> Any:
     }
     if not isinstance(kind, str):
         return made
+    wrapped = made.get("serialization")
+    if isinstance(wrapped, dict) and "schema" in wrapped:  # of a Sequence, in older versions
+        made["serialization"] = {**wrapped, "schema": changed(wrapped["schema"], change, inside)}
     if kind in OWN_CONFIG:
         made["config"] = {**_CONFIG, **(made.get("config") or {}), **_OURS}
     return change(made, core, inside)

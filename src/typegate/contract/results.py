@@ -100,9 +100,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         tree = value if adapter is None or adapter.plain else _dumped(adapter, value)
         raw = written(tree, self.encode)
         if not _admits(judge, tree) or (self.in_doubt and raw != encode_with_numbers(tree)):
+            refuse_endless_decimals(raw, value)
             refuse_lost_keys(raw)
             _judge(judge, msgspec.json.decode(raw))
-            refuse_endless_decimals(raw, value)
         elif self.is_loose:
             refuse_endless_decimals(raw, value)
         return raw
