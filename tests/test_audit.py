@@ -219,6 +219,27 @@ def test_guards_add_what_they_know(path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("fsync", ["each", "batch"])
+def test_what_cannot_be_written_does_not_cost_the_record(path: Path, fsync: Any) -> None:
+    """A guard may add anything."""
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
+
+    async def act() -> None:
+        with running(AuditLog(path, fsync=fsync)) as log:
+            for approval in (endless, {"by": object()}, {"n": 2**70}):
+                opened = log.open(call(ARGUMENTS))
+                opened.add(approval=approval)
+                await settled(log.close(opened, "ok"))
+
+    asyncio.run(act())
+    first, second, third = outcomes(path)
+    assert first["reason"] == "what else is known cannot be written: RecursionError"
+    assert second["approval"] == {"by": "(object)"}
+    assert third["outcome"] == "ok"
+    assert check_log(path).findings == ()
+
+
 def test_what_is_no_request_is_noted(path: Path) -> None:
     """With no more of it than its size and why."""
 
@@ -361,6 +382,16 @@ def test_a_server_says_what_it_found(path: Path, gap: str) -> None:
     [event] = [each for each in records(path) if each.get("event") == "gap"]
     assert event["reason"].startswith(reason)
     assert "gap" in {each.kind for each in check_log(path).findings}
+
+
+def test_a_key_can_be_added(path: Path) -> None:
+    """The log says up to where it had none; a change of the key is no addition."""
+    write(AuditLog(path), 2)
+    write(AuditLog(path, key=KEY), 2)
+    verdict = check_log(path, KEY)
+    assert (verdict.findings, verdict.unsigned, verdict.signed) == ((), 4, 10)
+    write(AuditLog(path, key=b"another key, 16 bytes"), 1)
+    assert "gap" in {each.kind for each in check_log(path, KEY).findings}
 
 
 def test_a_torn_end_is_recorded(path: Path) -> None:

@@ -225,6 +225,18 @@ def until_it_raises(act: Callable[[], None]) -> int:
     raise AssertionError
 
 
+def test_a_reader_that_is_gone_is_an_error() -> None:
+    """Each time; nothing of it is kept for later."""
+    reader, writer = os.pipe()
+    sink = StreamSink(writer)
+    os.close(reader)
+    for _ in range(2):
+        with pytest.raises(BrokenPipeError):
+            sink.write([b"x\n"])
+    sink.close()
+    os.close(writer)
+
+
 def test_a_slow_reader_is_waited_for() -> None:
     """Everything arrives."""
     reader, writer = os.pipe()

@@ -207,7 +207,8 @@ def _told(verdict: Verdict, signed: bool) -> Iterator[str]:
         return
     yield f"{verdict.records} records, {verdict.first} to {last.seq}, chain {last.chain}"
     if signed:
-        yield f"signed up to record {verdict.signed}"
+        since = f", from record {verdict.unsigned + 1} on" if verdict.unsigned else ""
+        yield f"signed up to record {verdict.signed}{since}"
     if verdict.unconfirmed:
         newer = "newer than the head file: a crash, or the log is being written"
         yield f"{verdict.unconfirmed} records are {newer}"

@@ -50,7 +50,7 @@ _clock: Final = time.perf_counter
 class Opened:
     """A record that is under way; guards and handlers add to it what they know."""
 
-    __slots__ = ("call", "destructive", "facts", "id", "in_bytes", "started", "transport")
+    __slots__ = ("call", "destructive", "facts", "id", "started", "transport")
 
     def __init__(self, call: Call, id: str, transport: str) -> None:  # noqa: A002  (the field's name)
         self.call = call
@@ -283,9 +283,11 @@ class AuditLog:
             ts=datetime.now(UTC),
             phase=phase,
             id=opened.id,
-            method=self._name(request.method),
+            method=request.method
+            if len(request.method) <= _METHOD
+            else self._clean(request.method, MAX_NAME),
             target=self._target(call),
-            peer="" if peer.client is None else self._peer(peer.client),
+            peer="" if peer.client is None else _peer(peer.client, self._redact),
             transport=opened.transport,
             protocol=peer.version.name,
             request_id=request.id if isinstance(request.id, int) else self._clean(request.id, MAX_NAME),
@@ -317,9 +319,6 @@ class AuditLog:
         for name, value in facts.items():
             setattr(record, name, self._clean(value, MAX_REASON) if isinstance(value, str) else value)
 
-    def _name(self, name: str) -> str:
-        return name if len(name) <= _METHOD else self._clean(name, MAX_NAME)
-
     def _target(self, call: Call) -> str:
         """What the call is about: a name that is known as it is, anything else as the client's own words."""
         params = call.request.params
@@ -331,9 +330,6 @@ class AuditLog:
         if call.target is not None and getattr(call.target, "key", None) == name:
             return cut(name, MAX_NAME)
         return self._clean(name, MAX_NAME)
-
-    def _peer(self, client: Implementation) -> str:
-        return _peer(client.name, client.version, self._redact)
 
     def _clean(self, text: str, most: int) -> str:
         """A text without secrets, and not too long."""
@@ -347,8 +343,12 @@ _METHOD: Final = 40
 """Method names of the protocol are shorter than this, and no secrets."""
 
 
+def _peer(client: Implementation, redact: Redact | None) -> str:
+    return _named(client.name, client.version, redact)
+
+
 @lru_cache(maxsize=256)
-def _peer(name: str, version: str, redact: Redact | None) -> str:
+def _named(name: str, version: str, redact: Redact | None) -> str:
     text = f"{name[:MAX_NAME]}/{version[:MAX_NAME]}"
     return cut(text if redact is None else redact(text), MAX_NAME)
 

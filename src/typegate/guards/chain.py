@@ -157,12 +157,21 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a chain looks like: `signed` is the last record that a valid signature covers."""
+    """What a chain looks like.
+
+    Attributes:
+        records: how many there are, from `first` to `last`.
+        signed: the last record that a valid signature covers.
+        unsigned: up to which record the log says that it had no key.
+        unconfirmed: how many records are newer than the head file.
+        findings: what is wrong, by record.
+    """
 
     records: int
     first: int
     last: Position | None
     signed: int
+    unsigned: int
     unconfirmed: int
     findings: tuple[Finding, ...]
 
@@ -193,7 +202,15 @@ def verify(
     findings.sort(key=lambda each: each.seq)
     last = walk.position
     unconfirmed = max(0, last.seq - known.seq) if last is not None and known is not None else 0
-    return Verdict(walk.records, walk.first, last, walk.signed, unconfirmed, tuple(findings[:MAX_FINDINGS]))
+    return Verdict(
+        walk.records,
+        walk.first,
+        last,
+        walk.signed,
+        walk.unsigned,
+        unconfirmed,
+        tuple(findings[:MAX_FINDINGS]),
+    )
 
 
 class _Walk:
@@ -210,6 +227,7 @@ class _Walk:
         self.records = 0
         self.first = 0
         self.signed = 0
+        self.unsigned = 0
 
     def follow(self, lines: Iterable[Numbered]) -> Iterator[Finding]:
         """Everything that is wrong with the lines themselves."""
@@ -277,6 +295,8 @@ class _Walk:
                 yield self._found("signature", record.seq, message)
         if record.event == "gap":
             yield self._found("gap", record.seq, f"the server found at its start: {record.reason}")
+        if record.event == "unsigned":
+            self.unsigned = record.count
         if record.event == "deleted":
             self._deleted = max(self._deleted, record.count)
 

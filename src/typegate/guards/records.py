@@ -113,7 +113,7 @@ FACTS: Final = frozenset(
 
 # --- a record as bytes ---------------------------------------------------------------------------
 
-_encode: Final = msgspec.json.Encoder().encode
+_encode: Final = msgspec.json.Encoder(enc_hook=lambda value: f"({type(value).__name__})").encode
 _UNSAFE: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -121,12 +121,15 @@ _UNSAFE: Final = re.compile(
 
 
 def encode(record: Record) -> bytes:
-    """The record as one JSON object on one line, without the links of the chain."""
+    """The record as one JSON object on one line, without the links of the chain; it never fails."""
     try:
-        line = _encode(record)
+        return safe(_encode(record))
     except UnicodeEncodeError:
-        line = _encode(without_surrogates(msgspec.to_builtins(record)))
-    return safe(line)
+        return safe(_encode(without_surrogates(msgspec.to_builtins(record))))
+    except Exception as error:  # noqa: BLE001  (what a guard added may be anything; there is a record all the same)
+        record.args = record.caller = record.redactions = record.approval = None
+        record.reason = f"what else is known cannot be written: {type(error).__name__}"
+        return safe(_encode(record))
 
 
 def safe(line: bytes) -> bytes:

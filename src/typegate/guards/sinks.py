@@ -129,7 +129,11 @@ class StreamSink:
             self._rest = b""
             self._stuck = True
             raise TimeoutError("nobody reads standard error")
-        self._stuck = not self._flush(deadline)  # what has begun is finished, now or with the next lines
+        try:
+            self._stuck = not self._flush(deadline)  # what has begun is finished, now or with the next lines
+        except OSError:
+            self._rest = b""
+            raise
 
     def _flush(self, deadline: float) -> bool:
         """Write what is left of earlier lines; whether all of it is out."""

@@ -250,6 +250,10 @@ class Writer:
         except OSError as error:
             self._lose(len(waiting), error)
             return error
+        except Exception as error:  # the thread must live: everybody waits for it
+            log.exception("the audit log has a fault of its own")
+            self._lose(len(waiting), OSError(str(error)))
+            return OSError(str(error))
         return None
 
     def _put_one(self, record: Record) -> None:
@@ -324,6 +328,10 @@ def _discrepancies(found: Found, key: bytes | None) -> list[Record]:
     if found.torn:
         reason = f"{found.torn} bytes at the end were no whole record; they are in the file .torn"
         events.append(event("torn", reason=reason, count=found.torn))
+    head = read_head(found.head or b"")
+    if key is not None and head is not None and not head.mac:
+        reason = f"records up to {head.seq} were written without a key"
+        events.append(event("unsigned", reason=reason, count=head.seq))
     gap = _gap(found, key)
     if gap:
         events.append(event("gap", reason=gap))
@@ -337,7 +345,7 @@ def _gap(found: Found, key: bytes | None) -> str:
     tail, head = found.position, read_head(found.head)
     if head is None:
         return "the head file is missing or spoiled" if tail is not None or found.head else ""
-    if key is not None and head.mac != sign(key, "head", head.position):
+    if key is not None and head.mac and head.mac != sign(key, "head", head.position):
         return "the head file is not signed with this key"
     if tail is None:
         return f"there is no log, and the head file knows of record {head.seq} of chain {head.chain}"
