@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from typegate.guards.audit import AuditLog
+from typegate.guards.audit import AuditLog, Opened
 from typegate.guards.calls import Call
 from typegate.types import Implementation, Principal
 from typegate.versions import VERSIONS
@@ -61,9 +61,14 @@ def write(log: AuditLog, count: int, *calls: Call) -> None:
     asyncio.run(write_all())
 
 
+def begun(log: AuditLog, of: Call) -> Opened:
+    """The record of a call, opened as the runner opens it."""
+    return log.open(of.request, of.peer, of.principal, of.target, "memory")
+
+
 async def close(log: AuditLog, of: Call, outcome: Any = "ok", **what: Any) -> None:
     """One call, begun and ended."""
-    await settled(log.close(log.open(of, "memory"), outcome, **what))
+    await settled(log.close(begun(log, of), outcome, **what))
 
 
 async def settled(waits: Awaitable[None] | None) -> None:

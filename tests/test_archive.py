@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from auditing import KEY, call, running, write
+from auditing import KEY, begun, call, running, write
 
 from typegate.errors import ConfigurationError
 from typegate.guards.archive import check_log, read_lines, read_records
@@ -41,7 +41,7 @@ def test_a_log_can_be_read_while_it_is_written(path: Path) -> None:
     log = AuditLog(path, fsync="never")
     with running(log):
         for number in range(3):
-            log.close(log.open(call(id=number)), "ok")
+            log.close(begun(log, call(id=number)), "ok")
         verdict = check_log(path)
         assert verdict.findings == ()
         assert verdict.unconfirmed <= 3

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from auditing import KEY, PEER, call, close, events, one, outcomes, records, running, settled, write
+from auditing import KEY, PEER, begun, call, close, events, one, outcomes, records, running, settled, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -202,7 +202,7 @@ def test_guards_add_what_they_know(path: Path) -> None:
 
     async def act() -> None:
         with running(AuditLog(path, redact=hush)) as log:
-            opened = log.open(call())
+            opened = begun(log, call())
             opened.add(rule="deny orders.delete", cost=3, redactions={"iban": 2})
             opened.add(outcome="denied", approval={"by": "bob"})
             with pytest.raises(TypeError, match="no field nonsense"):
@@ -228,7 +228,7 @@ def test_what_cannot_be_written_does_not_cost_the_record(path: Path, fsync: Any)
     async def act() -> None:
         with running(AuditLog(path, fsync=fsync)) as log:
             for approval in (endless, {"by": object()}, {"n": 2**70}):
-                opened = log.open(call(ARGUMENTS))
+                opened = begun(log, call(ARGUMENTS))
                 opened.add(approval=approval)
                 await settled(log.close(opened, "ok"))
 
@@ -264,7 +264,7 @@ def test_an_intent_comes_first(path: Path) -> None:
 
     async def act() -> None:
         with running(AuditLog(path)) as log:
-            opened = log.open(call(ARGUMENTS))
+            opened = begun(log, call(ARGUMENTS))
             await settled(log.intent(opened))
             await settled(log.close(opened, "ok"))
 
@@ -289,12 +289,12 @@ def test_what_happens_when_nothing_can_be_written(
         with running(AuditLog(path, fsync=fsync, on_failure=on_failure)) as log:
             with monkeypatch.context() as patch:
                 patch.setattr("typegate.guards.sinks.os.write", full)
-                opened = log.open(call())
+                opened = begun(log, call())
                 with pytest.raises(AuditFailed):
                     await settled(log.intent(opened))
                 with pytest.raises(AuditFailed):
                     await settled(log.close(opened, "failed"))
-                plain = log.open(call())
+                plain = begun(log, call())
                 if on_failure == "closed":
                     with pytest.raises(AuditFailed):
                         await settled(log.close(plain, "ok"))
@@ -456,7 +456,7 @@ def test_the_settings_can_be_read() -> None:
 
 MOTHER = textwrap.dedent("""
     import asyncio, os, sys
-    from auditing import KEY, call, settled
+    from auditing import KEY, begun, call, settled
     from typegate.guards.audit import AuditLog
 
     async def write(path, fsync):
@@ -464,7 +464,7 @@ MOTHER = textwrap.dedent("""
             path, fsync=fsync, key=KEY, rotate_bytes=50_000)
         log.start()
         async def one(number):
-            opened = log.open(call({"n": number}, id=number))
+            opened = begun(log, call({"n": number}, id=number))
             if number % 50 == 0:
                 await settled(log.intent(opened))
             await settled(log.close(opened, "ok"))

@@ -1,6 +1,6 @@
 """The audit log: one record for every request, however it ended, written before the answer leaves.
 
-    opened = log.open(call)                 # before the guards; costs next to nothing
+    opened = log.open(request, peer)        # before the guards; costs next to nothing
     waits = log.intent(opened)              # before a destructive tool runs
     waits = log.close(opened, "ok")         # before the answer leaves
     log.note("unparseable", reason="...")   # for what is no request
@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 from typegate.errors import ConfigurationError
-from typegate.guards.calls import Call
 from typegate.guards.chain import digest
 from typegate.guards.records import FACTS, Arguments, Outcome, Record, Redact, as_sent, cut, shape
 from typegate.guards.sinks import FileSink, Sink, StreamSink
 from typegate.guards.tables import TableSink
 from typegate.guards.writer import Fsync, Writer, Written
 from typegate.types import Implementation, Json, Principal
-from typegate.wire.jsonrpc import dumps, raw_arguments
+from typegate.wire.connection import Peer
+from typegate.wire.jsonrpc import Request, dumps, raw_arguments
 
 __all__ = ["AuditLog", "OnFailure", "Opened", "read_key"]
 
@@ -48,17 +48,35 @@ _clock: Final = time.perf_counter
 
 
 class Opened:
-    """A record that is under way; guards and handlers add to it what they know."""
+    """A record that is under way; guards and handlers add to it what they know.
 
-    __slots__ = ("call", "destructive", "facts", "id", "started", "transport")
+    It holds no call, so that a call may hold it.
+    """
 
-    def __init__(self, call: Call, id: str, transport: str) -> None:  # noqa: A002  (the field's name)
-        self.call = call
+    __slots__ = (
+        "_log",
+        "destructive",
+        "facts",
+        "id",
+        "peer",
+        "principal",
+        "request",
+        "started",
+        "target",
+        "transport",
+    )
+
+    def __init__(self, log: "AuditLog", id: str, request: Request, peer: Peer) -> None:  # noqa: A002  (the field)
+        self._log = log
         self.id = id
-        self.transport = transport
-        self.started = _clock()
+        self.request = request
+        self.peer = peer
+        self.principal: Principal | None = None
+        self.target: object = None
+        self.transport = ""
         self.destructive = False
         self.facts: dict[str, Json] | None = None
+        self.started = _clock()
 
     def add(self, **facts: Json) -> None:
         """Add fields: `rule`, `cost`, `approval`, `redactions`, ... (`FACTS`); `outcome` decides.
@@ -69,6 +87,16 @@ class Opened:
         if not facts.keys() <= FACTS:
             raise TypeError(f"a record has no field {', '.join(sorted(facts.keys() - FACTS))}")
         self.facts = {**(self.facts or {}), **facts}
+
+    async def intent(self) -> None:
+        """Have it on record, and on the disk but with `never`, that a destructive tool is about to run.
+
+        Raises:
+            AuditFailed: it could not be written; the tool must not run.
+        """
+        waits = self._log.intent(self)
+        if waits is not None:
+            await waits
 
 
 class AuditLog:
@@ -196,9 +224,26 @@ class AuditLog:
 
     # --- one call
 
-    def open(self, call: Call, transport: str = "") -> Opened:
-        """Begin the record of a call; nothing is written yet."""
-        return Opened(call, f"{self._boot}-{next(self._ids):x}", transport)
+    def open(
+        self,
+        request: Request,
+        peer: Peer,
+        principal: Principal | None = None,
+        target: object = None,
+        transport: str = "",
+    ) -> Opened:
+        """Begin the record of a request; nothing is written yet.
+
+        Args:
+            request: the message.
+            peer: the client as this request sees it.
+            principal: who is calling, as far as it was verified.
+            target: the component that the request names, where there is one for this caller.
+            transport: `stdio`, `http`, `memory`.
+        """
+        opened = Opened(self, f"{self._boot}-{next(self._ids):x}", request, peer)
+        opened.principal, opened.target, opened.transport = principal, target, transport
+        return opened
 
     def intent(self, opened: Opened) -> Written | None:
         """Write that a destructive tool is about to run; it reaches the disk first, but with `never`.
@@ -276,8 +321,7 @@ class AuditLog:
     # --- what a record says
 
     def _record(self, opened: Opened, phase: Literal["outcome", "intent"]) -> Record:
-        call = opened.call
-        request, peer = call.request, call.peer
+        request, peer = opened.request, opened.peer
         record = Record(
             v=1,
             ts=datetime.now(UTC),
@@ -286,7 +330,7 @@ class AuditLog:
             method=request.method
             if len(request.method) <= _METHOD
             else self._clean(request.method, MAX_NAME),
-            target=self._target(call),
+            target=self._target(opened),
             peer="" if peer.client is None else _peer(peer.client, self._redact),
             transport=opened.transport,
             protocol=peer.version.name,
@@ -294,14 +338,14 @@ class AuditLog:
             destructive=opened.destructive,
             in_bytes=len(request.line),
         )
-        if call.principal is not None:
-            record.caller = _caller(call.principal)
+        if opened.principal is not None:
+            record.caller = _caller(opened.principal)
         if request.params:
-            self._add_params(record, call)
+            self._add_params(record, request)
         return record
 
-    def _add_params(self, record: Record, call: Call) -> None:
-        params = call.request.params
+    def _add_params(self, record: Record, request: Request) -> None:
+        params = request.params
         meta = params.get("_meta")
         if isinstance(meta, dict) and "traceparent" in meta:
             record.trace_id = _trace(meta["traceparent"])
@@ -309,7 +353,7 @@ class AuditLog:
         if value is None:
             return
         if self._key is not None:
-            record.args_sha256 = digest(self._key, _bytes_of(call, value))
+            record.args_sha256 = digest(self._key, _bytes_of(request, value))
         if self._arguments == "redacted":
             record.args, record.truncated = as_sent(value, self._redact)
         elif self._arguments == "shape":
@@ -319,15 +363,15 @@ class AuditLog:
         for name, value in facts.items():
             setattr(record, name, self._clean(value, MAX_REASON) if isinstance(value, str) else value)
 
-    def _target(self, call: Call) -> str:
+    def _target(self, opened: Opened) -> str:
         """What the call is about: a name that is known as it is, anything else as the client's own words."""
-        params = call.request.params
+        params = opened.request.params
         name = params.get("name") or params.get("uri")
         if name is None and isinstance(ref := params.get("ref"), dict):
             name = ref.get("name") or ref.get("uri")
         if not isinstance(name, str):
             return ""
-        if call.target is not None and getattr(call.target, "key", None) == name:
+        if opened.target is not None and getattr(opened.target, "key", None) == name:
             return cut(name, MAX_NAME)
         return self._clean(name, MAX_NAME)
 
@@ -369,10 +413,10 @@ def _trace(parent: Json) -> str:
     return found if len(found) == 32 and set(found) <= set("0123456789abcdef") else ""
 
 
-def _bytes_of(call: Call, value: Json) -> bytes:
+def _bytes_of(request: Request, value: Json) -> bytes:
     """The arguments as bytes, whatever they hold."""
-    if call.request.line and "arguments" in call.request.params:
-        return raw_arguments(call.request)
+    if request.line and "arguments" in request.params:
+        return raw_arguments(request)
     return dumps(value)
 
 
