@@ -54,10 +54,10 @@ class Opened:
     """
 
     __slots__ = (
-        "_log",
         "destructive",
         "facts",
         "id",
+        "log",
         "peer",
         "principal",
         "request",
@@ -67,7 +67,7 @@ class Opened:
     )
 
     def __init__(self, log: "AuditLog", id: str, request: Request, peer: Peer) -> None:  # noqa: A002  (the field)
-        self._log = log
+        self.log = log
         self.id = id
         self.request = request
         self.peer = peer
@@ -94,7 +94,7 @@ class Opened:
         Raises:
             AuditFailed: it could not be written; the tool must not run.
         """
-        waits = self._log.intent(self)
+        waits = self.log.intent(self)
         if waits is not None:
             await waits
 
