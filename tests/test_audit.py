@@ -265,7 +265,7 @@ def test_an_intent_comes_first(path: Path) -> None:
     async def act() -> None:
         with running(AuditLog(path)) as log:
             opened = begun(log, call(ARGUMENTS))
-            await settled(log.intent(opened))
+            await opened.intent()
             await settled(log.close(opened, "ok"))
 
     asyncio.run(act())
@@ -413,6 +413,29 @@ def test_standard_error_is_the_default() -> None:
     lines = [msgspec.json.decode(line) for line in done.stderr.splitlines()]
     assert [each.get("event") or each["outcome"] for each in lines] == ["started", "unparseable", "stopped"]
     assert done.stdout == b""
+
+
+UNREAD = """
+from typegate.guards.audit import AuditLog
+log = AuditLog()
+log.start()
+for number in range(2_000):
+    log.note("unparseable", in_bytes=number)
+log.stop()
+print("done", flush=True)
+"""
+
+
+def test_a_client_that_does_not_read_standard_error_blocks_nothing() -> None:
+    """Not even by what is logged about it; what it reads later are whole lines."""
+    command = [sys.executable, "-c", UNREAD]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"done\n"
+        lines = process.stderr.read().splitlines()
+    assert [msgspec.json.decode(line)["seq"] for line in lines] == [*range(1, len(lines) + 1)]
+    assert 10 < len(lines) < 2_000
 
 
 OPTIONS: list[tuple[dict[str, Any], str]] = [

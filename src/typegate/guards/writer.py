@@ -113,7 +113,7 @@ class Writer:
                 self._sink.sync()
                 self._save_head(self.position)
             except OSError as error:
-                log.error("the audit log could not be ended properly: %s", error)
+                self._complain("the audit log could not be ended properly: %s", error)
             finally:
                 self._sink.close()
 
@@ -234,7 +234,7 @@ class Writer:
                 self._sink.sync()
             self._save_head(position)
         except OSError as error:
-            log.error("the audit log cannot be synced: %s", error)
+            self._complain("the audit log cannot be synced: %s", error)
             return error
         return None
 
@@ -280,7 +280,7 @@ class Writer:
         self.position = position
         if signed:
             self._signed = position.seq
-        if self._told:
+        if self._told and self._sink.keeps:
             log.warning("the audit log is written again")
         self._lost, self._told = 0, False
 
@@ -308,13 +308,18 @@ class Writer:
                 events.append(event("deleted", reason=reason, count=deleted))
             self._put(events, sign_now=True)
         except OSError as error:
-            log.error("the audit log cannot be rotated: %s", error)
+            self._complain("the audit log cannot be rotated: %s", error)
+
+    def _complain(self, text: str, error: OSError) -> None:
+        """Tell the operator; not on standard error that nobody reads, which would wait for that."""
+        if self._sink.keeps:
+            log.error(text, error)
 
     def _lose(self, count: int, error: OSError) -> None:
         self._lost += count
         if not self._told:
             self._told = True
-            log.error("the audit log cannot be written: %s", error)
+            self._complain("the audit log cannot be written: %s", error)
 
 
 def event(name: str, *, reason: str = "", count: int = 0) -> Record:
