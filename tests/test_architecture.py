@@ -27,14 +27,14 @@ ROOMS = (
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
     ("typegate.contract", "cores forms generator hints reading adapter writing arguments results"),
-    ("typegate.guards", "calls access"),
+    ("typegate.guards", "calls access records chain endings sinks tables writer audit archive exports"),
     ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner watchdog stdio memory"),
     ("typegate", "app __init__"),
     ("typegate.check", "findings words evidence subjects schemas texts failures effects clients servers"),
     ("typegate.check", "silences engine pages report"),
     ("typegate.probe", "patterns samples faults calls judgement report session sentinel driver"),
-    ("typegate.cli", "terminal target run check probe main"),
+    ("typegate.cli", "terminal target run check probe audit main"),
 )
 """Room and modules, in order: a module imports only from those that stand before it."""
 
@@ -77,7 +77,11 @@ COMPLEXITY = 10
 INHERITANCE = 2  # steps between two classes of this project
 EXCEPTION_INHERITANCE = 3
 
-OPTION_LISTS = {f"typegate.app.MCPServer.{name}" for name in ("__init__", "tool", "resource", "prompt")}
+OPTION_LISTS = {
+    *(f"typegate.app.MCPServer.{name}" for name in ("__init__", "tool", "resource", "prompt")),
+    "typegate.guards.audit.AuditLog.__init__",
+    "typegate.cli.audit.show",
+}
 """What authors call with keywords, as many as there are; from there on they are one value."""
 
 ANY_EDGE = {

@@ -37,6 +37,7 @@ CODES = [  # class, JSON-RPC code, HTTP status
     (InvalidParams, -32602, 400),
     (ResourceNotFound, -32602, 400),
     (InternalError, -32603, 200),
+    (errors.AuditFailed, -32603, 200),
     (UnsupportedProtocolVersion, -32022, 400),
 ]
 
@@ -49,6 +50,7 @@ EVERY = [
     RequestFailed(-32602, "words", {"a": 1}),
     InvalidRequest("words", request_id="7"),
     UnsupportedProtocolVersion("1900-01-01", ["2026-07-28"]),
+    errors.AuditFailed(),
 ]
 
 
@@ -93,7 +95,7 @@ def test_a_protocol_error_knows_its_code_and_status(kind: Any, code: int, status
 def test_the_tree_names_the_codes() -> None:
     """What the head of the module says of a code is so."""
     rows = re.findall(r"─ (\w+) +(-\d+) +(\d+)$", errors.__doc__ or "", re.MULTILINE)
-    assert len(rows) == 6
+    assert len(rows) == 7
     assert [row for row in rows if (classes()[row[0]], int(row[1]), int(row[2])) not in CODES] == []
 
 

@@ -15,6 +15,7 @@
         ├── InvalidParams                 -32602  400
         │   └── ResourceNotFound          -32602 or, up to 2025-11-25, -32002
         ├── InternalError                 -32603  200
+        │   └── AuditFailed               -32603  200
         └── UnsupportedProtocolVersion    -32022  400
 
 The law of the file: the text of an exception holds facts, never a value that a client sent.
@@ -26,6 +27,7 @@ from typing import Any, NoReturn
 from typegate.types import Issue, Json, Problem
 
 __all__ = [
+    "AuditFailed",
     "ConfigurationError",
     "InternalError",
     "InvalidArguments",
@@ -245,6 +247,15 @@ class InternalError(ProtocolError):
     """The server failed; what failed is in its log, never in the answer."""
 
     code = -32603
+
+
+class AuditFailed(InternalError):
+    """A call that must not be made, or not be answered, without a record could not be recorded."""
+
+    problem_code = "not_recorded"
+
+    def __init__(self, message: str = "The call cannot be recorded") -> None:
+        super().__init__(message, hint="The server's operator must see to its audit log first.")
 
 
 class UnsupportedProtocolVersion(ProtocolError):

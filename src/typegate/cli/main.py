@@ -9,14 +9,20 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from typegate.cli.audit import export, show, verify
 from typegate.cli.check import check
 from typegate.cli.probe import probe
 from typegate.cli.run import run
 from typegate.errors import ConfigurationError
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "GROUPS", "main"]
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (run, check, probe)
+
+GROUPS: Final[dict[str, tuple[str, tuple[Callable[..., Any], ...]]]] = {
+    "audit": ("Verify, show and export an audit log.", (verify, show, export)),
+}
+"""Word → what commands below it are about, and these commands."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,6 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     for command in COMMANDS:
         app.command(command)
+    for name, (about, commands) in GROUPS.items():
+        group = cyclopts.App(name, help=about)
+        for command in commands:
+            group.command(command)
+        app.command(group)
     try:
         status = app(arguments)
     except cyclopts.CycloptsError:  # it has said what is wrong

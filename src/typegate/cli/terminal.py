@@ -42,17 +42,24 @@ def _nothing(done: int, total: int, word: str) -> None:
     return
 
 
-def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; the last row is set off from the others where it is drawn and there is room."""
-    plain = plain_table(heads, rows)
+def print_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = _LEFT, total: bool = True
+) -> None:
+    """Print a table; the first *left* columns are texts.
+
+    Where it is drawn and there is room, the last row is set off from the others if it is the *total*.
+    """
+    plain = plain_table(heads, rows, left)
     if sys.stdout.isatty():
         with contextlib.suppress(ModuleNotFoundError):
-            if _print_rich(heads, rows, max(map(len, plain.splitlines()))):
+            if _print_rich(heads, rows, max(map(len, plain.splitlines())), left, total):
                 return
     print(plain)  # noqa: T201
 
 
-def _print_rich(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
+def _print_rich(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int, left: int, total: bool
+) -> bool:
     """Draw a table, if one whose plain form has this width fits; whether it did."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
@@ -64,20 +71,20 @@ def _print_rich(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int)
         return False
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, head in enumerate(heads):
-        table.add_column(head, justify="left" if index < _LEFT else "right", no_wrap=True)
+        table.add_column(head, justify="left" if index < left else "right", no_wrap=True)
     for index, row in enumerate(rows):
-        table.add_row(*map(Text, row), end_section=index == len(rows) - 2)
+        table.add_row(*map(Text, row), end_section=total and index == len(rows) - 2)
     console.print(table)
     return True
 
 
-def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = _LEFT) -> str:
     """A table in columns of spaces."""
     everything = [heads, *rows]
     widths = [max(len(row[index]) for row in everything) for index in range(len(heads))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if index < _LEFT else cell.rjust(width)
+            cell.ljust(width) if index < left else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in everything
