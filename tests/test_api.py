@@ -14,7 +14,7 @@ import typegate
 from typegate import ConfigurationError, Gate, MCPServer, RegistrationError, RequestFailed
 
 PUBLIC = """
-INHERIT Annotations Audio BlobResourceContents ConfigurationError Context EmbeddedResource File Gate
+INHERIT Annotations Audio AuditLog BlobResourceContents ConfigurationError Context EmbeddedResource File Gate
 Icon Image InvalidArguments InvalidResult Issue MCPServer Principal Problem PromptArgument
 PromptMessage RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents
 ToolAnnotations ToolError ToolResult TypegateError __version__ reject tool
@@ -74,7 +74,7 @@ def test_the_version_has_one_source() -> None:
 
 # --- options whose feature does not exist yet ----------------------------------------------------
 
-SERVER_OPTIONS = ("redactor", "audit", "access", "rate_limit", "limits", "auth", "on_missing_scope")
+SERVER_OPTIONS = ("redactor", "access", "rate_limit", "limits", "auth", "on_missing_scope")
 TOOL_OPTIONS = ("timeout", "limits", "redact", "approve", "nonsense")
 VERBS: dict[str, Callable[..., Any]] = {
     "@tool": lambda server, **options: server.tool(**options)(find),

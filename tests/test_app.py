@@ -62,7 +62,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [  # options that cannot work, w
     ({"page_size": 0}, "page_size= takes an integer of at least 1, or None for all in one page, not 0"),
     ({"lifespan": 3}, "lifespan= takes a function that gives an async context manager, not 3"),
     ({"gate": None}, "gate= takes a Gate(...), not None"),
-    ({"audit": 1}, "audit= is not part of this version of typegate; leave it out"),
+    ({"audit": 1}, "audit= takes an AuditLog(...), or None for no log, not 1"),
 ]
 
 

@@ -106,10 +106,10 @@ ANY_INSIDE = 12  # per 1,000 lines of code, in all modules but those
 ANY_OVERALL = 42
 
 EXPORTS = """
-    INHERIT Annotations Audio BlobResourceContents ConfigurationError Context EmbeddedResource File Gate Icon
-    Image InvalidArguments InvalidResult Issue MCPServer Principal Problem PromptArgument PromptMessage
-    RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents ToolAnnotations ToolError
-    ToolResult TypegateError __version__ reject tool
+    INHERIT Annotations Audio AuditLog BlobResourceContents ConfigurationError Context EmbeddedResource
+    File Gate Icon Image InvalidArguments InvalidResult Issue MCPServer Principal Problem PromptArgument
+    PromptMessage RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents
+    ToolAnnotations ToolError ToolResult TypegateError __version__ reject tool
 """
 """The public names of `typegate`, every one of them a promise."""
 

@@ -242,7 +242,7 @@ WRONG_SERVER = [
     ("gate", None, "takes a Gate(...), not None"),
     ("gate", {"unknown": "ignore"}, "takes a Gate(...), not a value of type dict"),
     *((name, 5, "is not part of this version of typegate; leave it out")
-      for name in ("redactor", "audit", "access", "rate_limit", "limits", "auth")),
+      for name in ("redactor", "access", "rate_limit", "limits", "auth")),
     ("lifespan", 3, f"{LIFESPAN}, not 3"),
     ("lifespan", contextlib.nullcontext(), f"{LIFESPAN}, not a value of type nullcontext"),
     ("lifespan", undecorated, f"{LIFESPAN}; decorate it with @contextlib.asynccontextmanager"),

@@ -3,9 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from typegate import MCPServer
+from typegate import AuditLog, MCPServer
 from typegate.guards.archive import check_log, read_records
-from typegate.guards.audit import AuditLog
 
 # region settings
 to_stderr = AuditLog()

@@ -14,6 +14,7 @@ from typegate.errors import (
     TypegateError,
     reject,
 )
+from typegate.guards.audit import AuditLog
 from typegate.server.context import Context
 from typegate.types import (
     Annotations,
@@ -35,6 +36,7 @@ __all__ = [
     "INHERIT",
     "Annotations",
     "Audio",
+    "AuditLog",
     "BlobResourceContents",
     "ConfigurationError",
     "Context",

@@ -19,6 +19,7 @@ from typegate.contract.gate import DEFAULT_GATE, Gate
 from typegate.contract.problems import rendered
 from typegate.contract.schema import SchemaStyle
 from typegate.errors import ConfigurationError, RegistrationError
+from typegate.guards.audit import AuditLog
 from typegate.guards.calls import Guard, compose
 from typegate.server.bus import Bus, Change
 from typegate.server.components import (
@@ -90,8 +91,9 @@ class MCPServer:
         instructions: what a model should know of the server.
         lifespan: `lifespan(server)` gives an async context manager that is open while the server runs;
             what it yields is `ctx.lifespan`.
-        redactor: not part of this version, nor are `audit`, `access`, `rate_limit`, `limits` and `auth`:
-            `None` only.
+        redactor: not part of this version, nor are `access`, `rate_limit`, `limits` and `auth`: `None` only.
+        audit: where every request is put on record before its answer leaves; see `Audit` in the
+            documentation.
         on_missing_scope: `hide`: who lacks a scope of a component does not learn that it exists.
         gate: how arguments are judged.
         schema_style: `compact`, `inline` or `pydantic`; see `Schemas` in the documentation.
@@ -116,7 +118,7 @@ class MCPServer:
         instructions: str | None = None,
         lifespan: Lifespan | None = None,
         redactor: None = None,
-        audit: None = None,
+        audit: AuditLog | None = None,
         access: None = None,
         rate_limit: None = None,
         limits: None = None,
@@ -498,7 +500,12 @@ class MCPServer:
     async def _open(self) -> AsyncIterator[Serving]:
         """Start: open the lifespan, settle what is advertised, build the chain."""
         workers = Workers(self._options.threads)
-        async with self._lifespan() as state:
+        async with contextlib.AsyncExitStack() as stack:
+            audit = self._options.audit
+            if audit is not None:
+                audit.start(f"{self.name} {self._options.version}")
+                stack.callback(audit.stop)  # after the lifespan, workers and all calls
+            state = await stack.enter_async_context(self._lifespan())
             service = Service(
                 catalogue=self.catalogue,
                 capabilities=_capabilities(self.catalogue),
@@ -515,7 +522,7 @@ class MCPServer:
             render = functools.partial(rendered, form=form)
             terms = Terms(Identity(self._implementation), service.capabilities, render)
             try:
-                yield Serving(service, handle, terms)
+                yield Serving(service, handle, terms, audit)
             finally:
                 workers.close()
 

@@ -13,7 +13,7 @@ from typegate.types import Json, Principal, Result
 from typegate.wire.connection import Peer, Session
 from typegate.wire.jsonrpc import Request
 
-__all__ = ["Call", "Channel", "Guard", "Handler", "compose"]
+__all__ = ["Call", "CallRecord", "Channel", "Guard", "Handler", "compose"]
 
 
 class Channel(Protocol):
@@ -43,6 +43,16 @@ class Channel(Protocol):
         ...
 
 
+class CallRecord(Protocol):
+    """What a guard or handler may do with the audit record of its call."""
+
+    def add(self, **facts: Json) -> None:
+        """Add what is known: `rule`, `cost`, `approval`, ...; `outcome` decides."""
+
+    async def intent(self) -> None:
+        """Have it on record that a destructive tool is about to run."""
+
+
 class Call(msgspec.Struct, frozen=True, gc=False):
     """One request on its way to a handler.
 
@@ -53,6 +63,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
         principal: who is calling, as far as it was verified.
         channel: the way back.
         variables: what a resource template found in the URI.
+        record: its audit record, where there is a log.
     """
 
     request: Request
@@ -61,6 +72,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     principal: Principal | None
     channel: Channel
     variables: Mapping[str, Any] = {}
+    record: CallRecord | None = None
 
 
 Handler = Callable[[Call], Awaitable[Result]]

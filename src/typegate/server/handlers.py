@@ -204,7 +204,14 @@ async def call_tool(service: Service, call: Call) -> Result:
         answer = None if plan.gate.on_invalid is None else await _asked(service, plan, request, error)
         if answer is None:
             raise
+        if call.record is not None:
+            call.record.add(outcome="invalid")
         return answer
+    if call.record is not None:
+        if repaired:
+            call.record.add(repairs=len(repaired))
+        if _is_destructive(plan):
+            await call.record.intent()
     value = await invoke(service, call, plan.callback, values)
     problem = as_problem(value)
     result = plan.results.shape(value) if problem is None else _refused(plan, value, problem)
@@ -511,3 +518,9 @@ HANDLERS: Final[dict[str, Callable[[Service, Call], Awaitable[Result]]]] = {
     "logging/setLevel": set_level,
     "subscriptions/listen": listen,
 }
+
+
+def _is_destructive(plan: ToolPlan) -> bool:
+    """Whether the author says that the tool destroys something; silence is no such word."""
+    hints = plan.listed.annotations
+    return hints is not None and bool(hints.destructive_hint)

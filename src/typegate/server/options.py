@@ -17,6 +17,7 @@ from typegate.contract.gate import Gate
 from typegate.contract.results import to_json
 from typegate.contract.schema import SchemaStyle
 from typegate.errors import ConfigurationError, InvalidResult, RegistrationError
+from typegate.guards.audit import AuditLog
 from typegate.types import Annotations, Icon, Json, Principal, PromptArgument, ToolAnnotations
 
 __all__ = [
@@ -72,6 +73,7 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     icons: tuple[Icon, ...] = ()
     instructions: str | None = None
     lifespan: Callable[..., AbstractAsyncContextManager[Any]] | None = None
+    audit: AuditLog | None = None
     on_missing_scope: Literal["hide"]
     gate: Gate
     schema_style: SchemaStyle
@@ -309,7 +311,8 @@ _SERVER_TAKES: Final = {
     **dict.fromkeys(("title", "description", "website_url", "instructions"), TEXT),
     "icons": ICONS,
     "lifespan": Kind("takes a function that gives an async context manager", _lifespan),
-    **dict.fromkeys(("redactor", "audit", "access", "rate_limit", "limits", "auth"), UNBUILT),
+    **dict.fromkeys(("redactor", "access", "rate_limit", "limits", "auth"), UNBUILT),
+    "audit": Kind("takes an AuditLog(...), or None for no log", _a(AuditLog)),
     "on_missing_scope": _choice("hide"),
     "gate": GATE,
     "schema_style": _choice(*get_args(SchemaStyle)),

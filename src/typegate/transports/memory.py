@@ -117,7 +117,7 @@ class Client:
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Json]]] = {}
         self._progress: dict[int, Callable[[dict[str, Json]], None]] = {}
-        self._runner = Runner(serving, self, principal)
+        self._runner = Runner(serving, self, principal, "memory")
         self.notifications: list[tuple[str, dict[str, Json]]] = []
 
     # --- the sink of the runner

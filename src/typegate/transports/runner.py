@@ -15,8 +15,10 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from typegate.errors import InternalError, InvalidRequest, ProtocolError
+from typegate.errors import AuditFailed, InternalError, InvalidRequest, ProtocolError
+from typegate.guards.audit import AuditLog, Opened
 from typegate.guards.calls import Call, Handler
+from typegate.guards.endings import CODES, ending
 from typegate.server.bus import Change
 from typegate.server.failures import failure
 from typegate.server.handlers import CHANGES, Service, find_target
@@ -43,6 +45,10 @@ DROPPABLE: Final = frozenset({"notifications/progress", "notifications/message"}
 """What is left out while the client does not keep up."""
 
 
+End = tuple[BaseException | None, Result | ProtocolError, bytes | None]
+"""What a call raised, what its client is told, and the line that says so."""
+
+
 class Sink(Protocol):
     """Where messages go."""
 
@@ -64,6 +70,7 @@ class Serving(msgspec.Struct, frozen=True):
     service: Service
     handle: Handler
     terms: Terms
+    audit: AuditLog | None = None
 
 
 class Runner:
@@ -75,7 +82,11 @@ class Runner:
         principal: who is at the other end, where the transport knows.
     """
 
-    def __init__(self, serving: Serving, sink: Sink, principal: Principal | None = None) -> None:
+    def __init__(
+        self, serving: Serving, sink: Sink, principal: Principal | None = None, transport: str = ""
+    ) -> None:
+        self._audit = serving.audit
+        self._transport = transport
         self._service = serving.service
         self._handle = serving.handle
         self._connection = Connection(serving.terms)
@@ -99,7 +110,7 @@ class Runner:
         if isinstance(event, RequestReceived):
             self._start(self._answer(event, self._sink.write), event.request.id)
         elif isinstance(event, Malformed):
-            self._sink.write(event.reply)
+            self._refuse(event, 0 if isinstance(line, TooLong) else len(line), self._sink.write)
         elif isinstance(event, CancelRequested):
             self._cancel(event.id)
         elif isinstance(event, Batch):
@@ -134,7 +145,7 @@ class Runner:
             if isinstance(event, RequestReceived):
                 tasks.append(self._start(self._answer(event, replies.append), event.request.id))
             elif isinstance(event, Malformed):
-                replies.append(event.reply)
+                tasks += self._refuse(event, 0, replies.append)
             elif isinstance(event, CancelRequested):
                 self._cancel(event.id)
         if tasks:
@@ -149,21 +160,80 @@ class Runner:
         """
         request = received.request
         target, variables = find_target(self._service.catalogue, request, self._principal)
-        call = Call(request, target, received.peer, self._principal, self, variables)
+        record = None
+        if self._audit is not None:
+            record = self._audit.open(request, received.peer, self._principal, target, self._transport)
+        call = Call(request, target, received.peer, self._principal, self, variables, record)
         outcome: Result | ProtocolError
+        error: BaseException | None = None
         try:
             outcome = await self._handle(call)
-        except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and not self.waits(request):
+        except BaseException as raised:
+            if isinstance(raised, asyncio.CancelledError) and not self.waits(request):
+                self._close_unanswered(call, record, raised)
                 raise
-            outcome = _failed(call, error)
+            error, outcome = raised, _failed(call, raised)
         try:
-            reply = self._connection.reply(received, outcome)
-        except Exception:
+            reply = self._connection.encode(received, outcome)
+        except Exception as unwritable:
             log.exception("the answer to '%s' cannot be written", request.method)
-            reply = self._connection.reply(received, InternalError("The answer cannot be written"))
+            error, outcome = unwritable, InternalError("The answer cannot be written")
+            reply = self._connection.encode(received, outcome)
+        if record is not None:
+            reply = await self._recorded(received, call, record, (error, outcome, reply))
+        self._connection.settle(received)
         if reply is not None:
             write(reply)
+
+    # --- on record
+
+    async def _recorded(
+        self, received: RequestReceived, call: Call, record: Opened, end: End
+    ) -> bytes | None:
+        """Close the record of a call before its answer leaves: that answer, or that there is no record."""
+        error, outcome, reply = end
+        how = ending(call, error, outcome, cancelled=reply is None)
+        size = len(reply) if reply is not None else 0
+        try:
+            waits = record.log.close(
+                record, how.outcome, error=error, reason=how.reason, reference=how.reference, out_bytes=size
+            )
+            if waits is not None:
+                await waits
+        except AuditFailed as failed:
+            return self._connection.encode(received, failed)
+        return reply
+
+    def _close_unanswered(self, call: Call, record: Opened | None, error: BaseException) -> None:
+        if record is not None:
+            how = ending(call, error, None, cancelled=True)
+            with contextlib.suppress(AuditFailed):  # the log itself has said so
+                record.log.close(record, how.outcome, reason=how.reason)
+
+    def _refuse(
+        self, event: Malformed, size: int, write: Callable[[bytes], None]
+    ) -> "list[asyncio.Task[None]]":
+        """Answer what no handler will see, once that is on record; the task that waits for it, if any."""
+        if self._audit is None:
+            write(event.reply)
+            return []
+        return [self._start(self._noted(self._audit, event, size, write), None)]
+
+    async def _noted(
+        self, audit: AuditLog, event: Malformed, size: int, write: Callable[[bytes], None]
+    ) -> None:
+        method = event.request.method if event.request is not None else ""
+        outcome = CODES.get(event.error.problem.code, "invalid")
+        reply = event.reply
+        try:
+            waits = audit.note(
+                outcome, reason=str(event.error), method=method, in_bytes=size, transport=self._transport
+            )
+            if waits is not None:
+                await waits
+        except AuditFailed as failed:
+            reply = self._connection.refuse(failed).reply
+        write(reply)
 
     # --- the channel of a call
 

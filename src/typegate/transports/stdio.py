@@ -384,7 +384,7 @@ class _Stdio:
         with self._watched(), self._signals():
             async with opened() as serving:
                 self._writer = _Writer(self._target, self._on_broken, self._on_drained)
-                self._runner = Runner(serving, self._writer, self._options.principal)
+                self._runner = Runner(serving, self._writer, self._options.principal, "stdio")
                 self._reader = _Reader(self._source, self._take)
                 try:
                     await self._stop.wait()

@@ -269,16 +269,25 @@ class Connection:
 
     def reply(self, received: RequestReceived, outcome: Result | ProtocolError) -> bytes | None:
         """The response line, or `None` where the request was cancelled and must not be answered."""
+        line = self.encode(received, outcome)
+        if line is not None:
+            del self._in_flight[received.request.id]
+        return line
+
+    def encode(self, received: RequestReceived, outcome: Result | ProtocolError) -> bytes | None:
+        """The line that `reply` would give; the request stays under way, so that another may follow."""
         id_ = received.request.id
         if self._in_flight.get(id_) is not received:
             return None
         if isinstance(outcome, ProtocolError):
-            line = jsonrpc.encode_error(id_, self._error_object(outcome, received.peer.version))
-        else:
-            result = encode_result(outcome, received.method, received.peer.version, self._terms.identity)
-            line = jsonrpc.encode_response(id_, result)
-        del self._in_flight[id_]
-        return line
+            return jsonrpc.encode_error(id_, self._error_object(outcome, received.peer.version))
+        result = encode_result(outcome, received.method, received.peer.version, self._terms.identity)
+        return jsonrpc.encode_response(id_, result)
+
+    def settle(self, received: RequestReceived) -> None:
+        """The request has its answer, or nobody wants it any more."""
+        if self._in_flight.get(received.request.id) is received:
+            del self._in_flight[received.request.id]
 
     def waits(self, request: Request) -> bool:
         """Whether the client still wants the answer to *request*."""
