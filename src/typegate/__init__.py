@@ -14,6 +14,11 @@ from typegate.errors import (
     TypegateError,
     reject,
 )
+from typegate.guards.access import AccessPolicy
+from typegate.guards.approval import ApprovalRequest, Approver
+from typegate.guards.calls import Decision
+from typegate.guards.limits import Limits
+from typegate.guards.ratelimit import RateLimit
 from typegate.server.context import Context
 from typegate.types import (
     Annotations,
@@ -33,11 +38,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "INHERIT",
+    "AccessPolicy",
     "Annotations",
+    "ApprovalRequest",
+    "Approver",
     "Audio",
     "BlobResourceContents",
     "ConfigurationError",
     "Context",
+    "Decision",
     "EmbeddedResource",
     "File",
     "Gate",
@@ -46,11 +55,13 @@ __all__ = [
     "InvalidArguments",
     "InvalidResult",
     "Issue",
+    "Limits",
     "MCPServer",
     "Principal",
     "Problem",
     "PromptArgument",
     "PromptMessage",
+    "RateLimit",
     "RegistrationError",
     "Rejected",
     "RequestFailed",
