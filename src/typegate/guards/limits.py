@@ -165,15 +165,14 @@ class Limiter:
     def _needs(self, call: Call) -> tuple[Slot, ...]:
         """What a call takes of the server, of its caller's share and of its tool."""
         server = self._server
-        target: Any = call.target
-        own: Limits | None = None if target is None else target.options.limits
+        own: Limits | None = getattr(getattr(call.target, "options", None), "limits", None)
         caller = caller_of(call.principal)
         found: list[Slot | None] = [
             self._everyone,
             _slot(caller, server.per_caller, server, "limits.per_caller", 2),
         ]
         if own is not None:
-            key = (call.request.method, target.key)
+            key = (call.request.method, call.target.key)
             found.append(_slot(key, own.concurrency, own, "limits.tool.concurrency"))
             found.append(_slot((*key, caller), own.per_caller, own, "limits.tool.per_caller", 2))
         return tuple(slot for slot in found if slot is not None)
