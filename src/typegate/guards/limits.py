@@ -343,7 +343,7 @@ def _check_arguments(call: Call, most: int) -> None:
     if size > most:
         call.notes.rule = "limits.arguments"
         raise TooLarge(
-            f"The arguments of {_name(call)} have {words(size)}; they may have {words(most)}",
+            f"The arguments of {_name(call)} have {words(size)}; at most {words(most)} are allowed",
             hint="Send less in one call.",
         )
 
@@ -359,6 +359,6 @@ def _fitting(call: Call, result: Result, limits: Limits) -> Result:
     call.notes.rule = "limits.result"
     listed = getattr(call.target, "listed", None)
     raise TooLarge(
-        f"The result of {_name(call)} has {words(size_of(result))}; it may have {words(most)}",
+        f"The result of {_name(call)} has {words(size_of(result))}; at most {words(most)} are allowed",
         hint=advice(getattr(listed, "input_schema", None)),
     )

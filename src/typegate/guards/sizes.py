@@ -102,5 +102,5 @@ def advice(schema: Mapping[str, Any] | None) -> str:
     properties = (schema or {}).get("properties") or {}
     names = [f"'{name}'" for name in _NARROWING if name in properties]
     if names:
-        return f"Ask for less: give {' and '.join(names[:2])} so that fewer entries are returned."
+        return f"Ask for less: set {' and '.join(names[:2])} so that fewer entries are returned."
     return "Ask for less: a narrower question, fewer entries or one part at a time."
