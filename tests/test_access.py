@@ -229,6 +229,28 @@ def test_a_uri_is_allowed_where_both_forms_are() -> None:
         ask(server, lambda client: client.read_resource("orders://8"))
 
 
+def test_attack_6_nobody_is_told_of_changes_of_what_is_hidden() -> None:
+    """Attack 6: a subscription honours only what the caller may know of."""
+    policy = AccessPolicy(deny=["resource:config://*", "resource:orders://7"])
+    server, uris = shop(access=policy), ["config://limits", "orders://7", "orders://%37", "orders://8"]
+
+    async def work(client: Any) -> Any:
+        listening = asyncio.ensure_future(
+            client.request("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}})
+        )
+        await asyncio.sleep(0.01)
+        for uri in uris:
+            server.notify_resource_updated(uri)
+        await asyncio.sleep(0.01)
+        listening.cancel()
+        return [
+            (params["notifications"]["resourceSubscriptions"] if "notifications" in params else params["uri"])
+            for _, params in client.notifications
+        ]
+
+    assert ask(server, work) == [["orders://8"], "orders://8"]
+
+
 def test_E2_a_kind_without_a_pattern_is_not_restricted() -> None:
     """Bare patterns are for tools and prompts, `resource:` for URIs."""
     server = shop(access=AccessPolicy(allow=["tool:users.*"]))
@@ -383,6 +405,27 @@ def test_a_rule_says_why() -> None:
         ask(server, lambda client: client.call_tool("pay", {"to": "a"})).problem["hint"]
         == "Only in office hours."
     )
+
+
+def test_a_rule_sees_defaults_however_they_are_written() -> None:
+    """In the signature, in a `Field`, in its metadata, and what `**more` takes."""
+    seen: list[Any] = []
+    server = MCPServer(
+        "x", access=AccessPolicy(where={"*": lambda principal, given: seen.append(dict(given))})
+    )
+
+    @server.tool
+    def order(
+        a: int = 1,
+        b: int = Field(2, ge=0),
+        c: Annotated[int, Field(ge=0)] = 3,
+        d: list[int] = Field(default_factory=list),  # noqa: B008
+        **more: int,
+    ) -> None:
+        """Order."""
+
+    assert ask(server, lambda client: client.call_tool("order", {"e": 5})).problem["code"] == "denied"
+    assert seen == [{"a": 1, "b": 2, "c": 3, "d": [], "e": 5}]
 
 
 def test_rules_hold_for_resources_and_prompts() -> None:

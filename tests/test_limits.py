@@ -1,6 +1,7 @@
 """What `typegate.guards.limits` promises: nobody waits too long, and what is held is given back once."""
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -405,6 +406,21 @@ def test_a_call_that_never_got_a_thread_gives_its_slot_back(kept: Kept) -> None:
 
     ask(server, work)
     assert ran == []
+
+
+def test_nothing_is_left_of_a_call() -> None:
+    """No circle of objects keeps what a call on a thread has used."""
+    server = MCPServer("x", limits=Limits(timeout=5))
+    server.add_tool("quick", lambda: "quick")
+
+    async def work(client: Any) -> int:
+        for _ in range(20):
+            await client.call_tool("quick")
+        return sum(isinstance(each, room._Thread) for each in gc.get_objects())
+
+    gc.collect()
+    before = sum(isinstance(each, room._Thread) for each in gc.get_objects())
+    assert ask(server, work) - before <= 1
 
 
 def test_what_runs_no_function_is_not_counted() -> None:

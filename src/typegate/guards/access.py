@@ -168,6 +168,7 @@ class Access:
         self.prompts = View(policy, "prompt")
         self.resources = View(policy, "resource")
         self._policy = policy
+        self._rules: dict[tuple[Kind, tuple[str, ...]], list[Where]] = {}
         self._where = [(parse_pattern(text, "where"), rule) for text, rule in policy.where.items()]
         self._approve = [
             (parse_pattern(text, "approve"), approver_of(ask)) for text, ask in policy.approve.items()
@@ -199,17 +200,28 @@ class Access:
             Denied: one of them does not let the call pass.
         """
         kind, names = KINDS[call.request.method], _names(call)
-        rules = [
-            rule
-            for pattern, rule in self._where
-            if kind in pattern.kinds and any(map(pattern.glob.matches, names))
-        ]
+        rules = self._rules.get((kind, names))
+        if rules is None:
+            rules = self._rules_of(kind, names)
         if not rules and self._policy.decide is None:
             return None
         seen = call.target.callback.seen(values)
         for rule in rules:
             _check(call, "access.where", functools.partial(rule, call.principal, seen))
         return None if self._policy.decide is None else self._ask(call, names[0], seen)
+
+    def _rules_of(self, kind: Kind, names: tuple[str, ...]) -> list[Where]:
+        """The rules for a component; those of tools and prompts are kept, URIs are without number."""
+        rules = [
+            rule
+            for pattern, rule in self._where
+            if kind in pattern.kinds and any(map(pattern.glob.matches, names))
+        ]
+        if kind != "resource":
+            if len(self._rules) >= MAX_KNOWN:
+                self._rules.clear()
+            self._rules[kind, names] = rules
+        return rules
 
     def _ask(self, call: Call, name: str, seen: Mapping[str, Any]) -> Awaitable[None] | None:
         """Ask the policy engine; a plain one answers at once."""

@@ -196,6 +196,7 @@ class _Lease(msgspec.Struct, gc=False):
 
     def free(self) -> None:
         """Give the slots back, once."""
+        self.thread = None  # it holds this lease: nothing is left in a circle
         if self.holds:
             self.holds = False
             self.slots.give_back(self.needs)

@@ -99,6 +99,12 @@ class MemoryStore:
     def spend(self, needs: Sequence[Need], now: int) -> int:
         """Take all of them, or none."""
         with self._lock:
+            full_at = self._full_at.get(needs[0].key) if len(needs) == 1 else None
+            if full_at is not None:  # the usual case
+                then, wait = spent(full_at, needs[0], now)
+                if not wait:
+                    self._full_at[needs[0].key] = then
+                return wait
             after: list[tuple[Need, bool, int]] = []
             wait = added = 0
             for need in needs:

@@ -32,7 +32,8 @@ def size_of(result: Result) -> int:
     if isinstance(result, CallToolResult):
         size = 0 if result.structured is None else len(result.structured)
         for block in result.content:
-            size += _block_size(block)
+            text = block.text if isinstance(block, TextContent) else None
+            size += len(text) if text is not None and text.isascii() else _block_size(block)
         return size
     if isinstance(result, ReadResourceResult):
         return sum(map(_contents_size, result.contents))

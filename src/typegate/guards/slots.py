@@ -69,12 +69,14 @@ class Slots:
 
     def give_back(self, needs: tuple[Slot, ...]) -> None:
         """Free all of them, and wake those who can go on."""
+        used = self._used
         for need in needs:
-            left = self._used[need.key] - 1
+            key = need.key
+            left = used[key] - 1
             if left:
-                self._used[need.key] = left
+                used[key] = left
             else:
-                del self._used[need.key]
+                del used[key]
         if self._waiting:
             for need in needs:
                 self._serve(need)
