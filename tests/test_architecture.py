@@ -27,7 +27,8 @@ ROOMS = (
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
     ("typegate.contract", "cores forms generator hints reading adapter writing arguments results"),
-    ("typegate.guards", "calls access records chain endings sinks tables writer audit archive exports"),
+    ("typegate.guards", "calls globs slots sizes approval access ratelimit limits"),
+    ("typegate.guards", "records chain endings sinks tables writer audit archive exports"),
     ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner watchdog stdio memory"),
     ("typegate", "app __init__"),
@@ -106,10 +107,11 @@ ANY_INSIDE = 12  # per 1,000 lines of code, in all modules but those
 ANY_OVERALL = 42
 
 EXPORTS = """
-    INHERIT Annotations Audio AuditLog BlobResourceContents ConfigurationError Context EmbeddedResource
-    File Gate Icon Image InvalidArguments InvalidResult Issue MCPServer Principal Problem PromptArgument
-    PromptMessage RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents
-    ToolAnnotations ToolError ToolResult TypegateError __version__ reject tool
+    INHERIT AccessPolicy Annotations ApprovalRequest Approver Audio AuditLog BlobResourceContents
+    ConfigurationError Context Decision EmbeddedResource File Gate Icon Image InvalidArguments
+    InvalidResult Issue Limits MCPServer Principal Problem PromptArgument PromptMessage RateLimit
+    RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents ToolAnnotations
+    ToolError ToolResult TypegateError __version__ reject tool
 """
 """The public names of `typegate`, every one of them a promise."""
 

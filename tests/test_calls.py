@@ -235,5 +235,5 @@ def test_a_call_cannot_be_changed() -> None:
 def test_a_call_has_no_variables_of_its_own() -> None:
     """Only a template finds some."""
     assert CALL.variables == {}
-    names = ("request", "target", "peer", "principal", "channel", "variables", "record")
+    names = ("request", "target", "peer", "principal", "channel", "variables", "record", "notes")
     assert Call.__struct_fields__ == names

@@ -510,6 +510,7 @@ def takes(owner: Any, *names: str) -> dict[str, set[str]]:
 OPTIONS: dict[str, set[str]] = {
     **takes(MCPServer, "tool", "resource", "prompt", "completion", "include", "run", "client", "add_tools"),
     "add_tool": takes(MCPServer, "tool")["tool"],
+    **takes(typegate, "AccessPolicy", "Approver", "Decision", "Limits", "RateLimit"),
     **takes(typegate, "MCPServer", "Gate", "ToolAnnotations", "Annotations", "Icon", "Principal"),
     **takes(typegate, "Rejected", "reject", "Problem", "Issue", "ToolResult", "Text", "ResourceLink"),
     **takes(typegate, "Image", "Audio", "EmbeddedResource", "PromptMessage", "PromptArgument"),

@@ -61,7 +61,7 @@ CASES: list[tuple[Any, BaseException | None, Any, Ending]] = [
         Ending("invalid", "Unsupported protocol version"),
     ),
     (KNOWN, ProtocolError("slow", problem="rate_limited"), None, Ending("limited", "slow")),
-    (KNOWN, ProtocolError("late", problem="timeout"), None, Ending("timeout", "late")),
+    (KNOWN, ProtocolError("late", problem="timed_out"), None, Ending("timeout", "late")),
     (KNOWN, ProtocolError("no", problem="denied"), None, Ending("denied", "no")),
     (KNOWN, InternalError("m"), None, Ending("failed", "m")),
     (KNOWN, ValueError("hunter2"), FLAGGED, Ending("failed", "ValueError")),

@@ -39,6 +39,12 @@ CODES = [  # class, JSON-RPC code, HTTP status
     (InternalError, -32603, 200),
     (errors.AuditFailed, -32603, 200),
     (UnsupportedProtocolVersion, -32022, 400),
+    (errors.Denied, -31403, 403),
+    (errors.NotApproved, -31403, 403),
+    (errors.TooLarge, -31413, 413),
+    (errors.RateLimited, -31429, 429),
+    (errors.Busy, -31503, 503),
+    (errors.TimedOut, -31504, 504),
 ]
 
 EVERY = [
@@ -51,6 +57,9 @@ EVERY = [
     InvalidRequest("words", request_id="7"),
     UnsupportedProtocolVersion("1900-01-01", ["2026-07-28"]),
     errors.AuditFailed(),
+    *(kind("words", "a hint", 2.5) for kind in (errors.Refused, errors.Denied, errors.NotApproved)),
+    *(kind("words", "a hint", 2.5) for kind in (errors.TooLarge, errors.RateLimited)),
+    *(kind("words", "a hint", 2.5) for kind in (errors.Busy, errors.TimedOut)),
 ]
 
 
@@ -95,7 +104,7 @@ def test_a_protocol_error_knows_its_code_and_status(kind: Any, code: int, status
 def test_the_tree_names_the_codes() -> None:
     """What the head of the module says of a code is so."""
     rows = re.findall(r"─ (\w+) +(-\d+) +(\d+)$", errors.__doc__ or "", re.MULTILINE)
-    assert len(rows) == 7
+    assert len(rows) == 13
     assert [row for row in rows if (classes()[row[0]], int(row[1]), int(row[2])) not in CODES] == []
 
 

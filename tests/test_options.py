@@ -97,6 +97,10 @@ WRONG: list[tuple[tuple[Target, ...], str, Any, str]] = [  # whose, which option
         "takes Annotations(...); it holds NaN or an infinity, which JSON cannot hold, at $.priority",
     ),
     (("tool",), "gate", {"unknown": "ignore"}, "takes a Gate(...), not a value of type dict"),
+    (("tool",), "limits", 5, "takes a Limits(...), not 5"),
+    (("tool",), "approve", True, "takes a function of the request, or an Approver(...), not True"),
+    *((TARGETS, "timeout", value, f"takes a number of seconds above 0, not {value!r}")
+      for value in (0, -1, True, "5", math.inf)),
     (TARGETS, "meta", [("a", 1)], "takes a dict of JSON values, not a value of type list"),
     (("tool",), "schema", "no", "takes a JSON Schema as a dict, not 'no'"),
     (("tool",), "output_schema", "no", "takes a JSON Schema as a dict, not 'no'"),
@@ -242,7 +246,10 @@ WRONG_SERVER = [
     ("gate", None, "takes a Gate(...), not None"),
     ("gate", {"unknown": "ignore"}, "takes a Gate(...), not a value of type dict"),
     *((name, 5, "is not part of this version of typegate; leave it out")
-      for name in ("redactor", "access", "rate_limit", "limits", "auth")),
+      for name in ("redactor", "auth")),
+    ("access", ["orders.*"], "takes an AccessPolicy(...), not a value of type list"),
+    ("rate_limit", 5, "takes a RateLimit(...), not 5"),
+    ("limits", 5, "takes a Limits(...), not 5"),
     ("lifespan", 3, f"{LIFESPAN}, not 3"),
     ("lifespan", contextlib.nullcontext(), f"{LIFESPAN}, not a value of type nullcontext"),
     ("lifespan", undecorated, f"{LIFESPAN}; decorate it with @contextlib.asynccontextmanager"),

@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 from cases.process import Serve, call, request, serve
 
-from typegate import AuditLog, Gate, MCPServer, RequestFailed, ToolAnnotations, ToolError
+from typegate import (
+    AccessPolicy,
+    AuditLog,
+    Gate,
+    Limits,
+    MCPServer,
+    RateLimit,
+    RequestFailed,
+    ToolAnnotations,
+    ToolError,
+)
 from typegate.guards.archive import check_log, read_records
 from typegate.transports.memory import Client
 
@@ -19,9 +29,9 @@ __all__ = ["serve"]
 SECRET = "postgres://user:hunter2@db"
 
 
-def served(path: Path, **options: Any) -> MCPServer:
+def served(path: Path, **guards: Any) -> MCPServer:
     """A server whose calls are recorded in a file."""
-    server = MCPServer("shop", audit=AuditLog(path, **options), gate=Gate(repair="containers"))
+    server = MCPServer("shop", audit=AuditLog(path), gate=Gate(repair="containers"), **guards)
 
     @server.tool
     def order(skus: list[str]) -> int:
@@ -93,6 +103,30 @@ def test_E5_every_ending_has_its_record(tmp_path: Path, name: str, arguments: An
     path = tmp_path / "calls.jsonl"
     (record,) = recorded(served(path), path, asking(name, arguments))
     assert (record["method"], record["outcome"]) == ("tools/call", outcome)
+
+
+GUARDED = [
+    ({"access": AccessPolicy(deny=["order"])}, "order", {"skus": []}, "unknown"),
+    ({"access": AccessPolicy(where={"order": lambda who, values: False})}, "order", {"skus": []}, "denied"),
+    ({"rate_limit": RateLimit(rate=0.001, burst=1)}, "order", {"skus": []}, "limited"),
+    ({"limits": Limits(timeout=0.05)}, "wait", {}, "timeout"),
+    ({"limits": Limits(max_arguments_bytes=20)}, "order", {"skus": ["x" * 100]}, "limited"),
+]
+
+
+@pytest.mark.parametrize(("guard", "name", "arguments", "outcome"), GUARDED, ids=range(len(GUARDED)))
+def test_E5_what_a_guard_refuses_is_on_record(
+    tmp_path: Path, guard: dict[str, Any], name: str, arguments: Any, outcome: str
+) -> None:
+    """Under the word for what it did."""
+    path = tmp_path / "calls.jsonl"
+
+    async def twice(client: Client) -> None:
+        for _ in range(2):
+            await asking(name, arguments)(client)
+
+    records = recorded(served(path, **guard), path, twice)
+    assert records[-1]["outcome"] == outcome
 
 
 def test_E5_a_failure_is_found_by_its_reference(tmp_path: Path) -> None:

@@ -14,7 +14,12 @@ from typegate.errors import (
     TypegateError,
     reject,
 )
+from typegate.guards.access import AccessPolicy
+from typegate.guards.approval import ApprovalRequest, Approver
 from typegate.guards.audit import AuditLog
+from typegate.guards.calls import Decision
+from typegate.guards.limits import Limits
+from typegate.guards.ratelimit import RateLimit
 from typegate.server.context import Context
 from typegate.types import (
     Annotations,
@@ -34,12 +39,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "INHERIT",
+    "AccessPolicy",
     "Annotations",
+    "ApprovalRequest",
+    "Approver",
     "Audio",
     "AuditLog",
     "BlobResourceContents",
     "ConfigurationError",
     "Context",
+    "Decision",
     "EmbeddedResource",
     "File",
     "Gate",
@@ -48,11 +57,13 @@ __all__ = [
     "InvalidArguments",
     "InvalidResult",
     "Issue",
+    "Limits",
     "MCPServer",
     "Principal",
     "Problem",
     "PromptArgument",
     "PromptMessage",
+    "RateLimit",
     "RegistrationError",
     "Rejected",
     "RequestFailed",

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import secrets
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Literal, TypeVar, overload
@@ -19,8 +20,12 @@ from typegate.contract.gate import DEFAULT_GATE, Gate
 from typegate.contract.problems import rendered
 from typegate.contract.schema import SchemaStyle
 from typegate.errors import ConfigurationError, RegistrationError
+from typegate.guards.access import Access, AccessPolicy
+from typegate.guards.approval import APPROVAL_THREADS, ApprovalRequest, Approvals, Approver
 from typegate.guards.audit import AuditLog
-from typegate.guards.calls import Guard, compose
+from typegate.guards.calls import Admit, Guard, compose
+from typegate.guards.limits import DEFAULT_LIMITS, Limiter, Limits
+from typegate.guards.ratelimit import RateLimit, RateLimiter
 from typegate.server.bus import Bus, Change
 from typegate.server.components import (
     CompletionPlan,
@@ -44,7 +49,7 @@ from typegate.server.options import (
     read_server_options,
     target_of,
 )
-from typegate.server.registry import Catalogue, Completable, Plan, Registry
+from typegate.server.registry import Catalogue, Completable, Plan, Registry, capabilities
 from typegate.transports import memory, stdio
 from typegate.transports.runner import Serving
 from typegate.transports.stdio import StdioOptions
@@ -91,7 +96,10 @@ class MCPServer:
         instructions: what a model should know of the server.
         lifespan: `lifespan(server)` gives an async context manager that is open while the server runs;
             what it yields is `ctx.lifespan`.
-        redactor: not part of this version, nor are `access`, `rate_limit`, `limits` and `auth`: `None` only.
+        redactor: not part of this version, nor is `auth`: `None` only.
+        access: who may use what; `None`: whoever has the scopes.
+        rate_limit: how often a caller may call; `None`: as often as it likes.
+        limits: how long, how many at once, and how large.
         audit: where every request is put on record before its answer leaves; see `Audit` in the
             documentation.
         on_missing_scope: `hide`: who lacks a scope of a component does not learn that it exists.
@@ -119,9 +127,9 @@ class MCPServer:
         lifespan: Lifespan | None = None,
         redactor: None = None,
         audit: AuditLog | None = None,
-        access: None = None,
-        rate_limit: None = None,
-        limits: None = None,
+        access: AccessPolicy | None = None,
+        rate_limit: RateLimit | None = None,
+        limits: Limits = Limits(),  # noqa: B008  (frozen)
         auth: None = None,
         on_missing_scope: Literal["hide"] = "hide",
         gate: Gate = Gate(),  # noqa: B008  (frozen)
@@ -134,7 +142,8 @@ class MCPServer:
         given = {option: value for option, value in locals().items() if option != "self"}
         options = self._options = read_server_options(given)
         self.name = options.name
-        self.catalogue: Final = Catalogue(options.on_duplicate)
+        self._access = None if options.access is None else Access(options.access)
+        self.catalogue: Final = Catalogue(options.on_duplicate, self._access)
         self._implementation = Implementation(
             name=options.name,
             version=options.version,
@@ -148,9 +157,13 @@ class MCPServer:
             style=options.schema_style,
             indent=options.json_indent,
             injectable=(Context,),
+            limits=options.limits.over(DEFAULT_LIMITS),
         )
         self._bus = Bus()
-        self._guards: tuple[Guard, ...] = ()  # the outermost first; redaction and audit are the runner's
+        limit = options.rate_limit
+        self._rates = None if limit is None else RateLimiter(limit, time.monotonic_ns)
+        # the outermost first, with the limits behind them; redaction and audit are the runner's
+        self._guards: tuple[Guard, ...] = () if self._rates is None else (self._rates.guard,)
         self._key = secrets.token_bytes(32)
 
     # --- tools
@@ -177,6 +190,9 @@ class MCPServer:
         structured_output: bool | None = None,
         inline: bool = False,
         gate: Gate | None = None,
+        limits: Limits | None = None,
+        timeout: float | None = None,
+        approve: Callable[[ApprovalRequest], Any] | Approver | None = None,
     ) -> Callable[[F], F]: ...
 
     def tool(self, function: Any = None, /, **options: Any) -> Any:
@@ -197,6 +213,9 @@ class MCPServer:
             structured_output: `None` decides by the return annotation.
             inline: run a quick plain function on the event loop, not on a worker thread.
             gate: how its arguments are judged; unset fields are the server's.
+            limits: its own limits; unset fields are the server's.
+            timeout: seconds that it may take: short for `limits=Limits(timeout=...)`.
+            approve: who must say yes before it runs; see `Approver`.
 
         Raises:
             RegistrationError: the function cannot be a tool; the text says what to change.
@@ -274,6 +293,7 @@ class MCPServer:
         meta: Mapping[str, Json] | None = None,
         tags: Iterable[str] = (),
         inline: bool = False,
+        timeout: float | None = None,
         unsafe: Iterable[str] = (),
         **unbuilt: Any,
     ) -> Callable[[F], F]:
@@ -292,6 +312,7 @@ class MCPServer:
             meta: its `_meta`.
             tags: listed under `dev.typegate/tags`.
             inline: run a quick plain function on the event loop.
+            timeout: seconds that it may take.
             unsafe: variables of a template that may hold `..`, absolute paths and the like.
             **unbuilt: refused: other options are not part of this version.
 
@@ -327,6 +348,7 @@ class MCPServer:
         meta: Mapping[str, Json] | None = None,
         tags: Iterable[str] = (),
         inline: bool = False,
+        timeout: float | None = None,
         **unbuilt: Any,
     ) -> Any:
         """Register a function as a prompt: `@server.prompt` or `@server.prompt(...)`.
@@ -342,6 +364,7 @@ class MCPServer:
             meta: its `_meta`.
             tags: listed under `dev.typegate/tags`.
             inline: run a quick plain function on the event loop.
+            timeout: seconds that it may take.
             **unbuilt: refused: other options are not part of this version.
         """
         given = {key: value for key, value in locals().items() if key not in ("self", "function", "unbuilt")}
@@ -422,10 +445,20 @@ class MCPServer:
             raise RegistrationError(
                 "include takes a server and a str: server.include(other, prefix='other.')"
             )
+        if other._options.access is not None or other._options.rate_limit is not None:
+            raise RegistrationError(
+                "the included server has access= or rate_limit=, which would not hold here; "
+                "give them to this server"
+            )
         there, gate = other.catalogue, other._options.gate
         for tool_plan in there.tools:
             said = tool_plan.options
-            options = msgspec.structs.replace(said, name=prefix + tool_plan.key, gate=said.gate.over(gate))
+            options = msgspec.structs.replace(
+                said,
+                name=prefix + tool_plan.key,
+                gate=said.gate.over(gate),
+                limits=said.own_limits.over(other._options.limits.uncounted),
+            )
             self._add_tool(tool_plan.callback.function, options)
         for resource in there.resources:
             self._register(self.catalogue.resources, resource, "resources")
@@ -499,7 +532,7 @@ class MCPServer:
     @contextlib.asynccontextmanager
     async def _open(self) -> AsyncIterator[Serving]:
         """Start: open the lifespan, settle what is advertised, build the chain."""
-        workers = Workers(self._options.threads)
+        workers, askers = Workers(self._options.threads), Workers(APPROVAL_THREADS)
         async with contextlib.AsyncExitStack() as stack:
             audit = self._options.audit
             if audit is not None:
@@ -508,7 +541,7 @@ class MCPServer:
             state = await stack.enter_async_context(self._lifespan())
             service = Service(
                 catalogue=self.catalogue,
-                capabilities=_capabilities(self.catalogue),
+                capabilities=capabilities(self.catalogue),
                 instructions=self._options.instructions,
                 bus=self._bus,
                 workers=workers,
@@ -516,8 +549,11 @@ class MCPServer:
                 page_size=self._options.page_size,
                 lifespan=state,
                 closing=asyncio.Event(),
+                admits=self._admits(askers),
+                judges=self._access is not None and (self._access.judges or self._access.asks),
+                may_say=None if self._rates is None else self._rates.may_say,
             )
-            handle = compose(self._guards, dispatcher(service))
+            handle = compose((*self._guards, Limiter(self._shared.limits).guard), dispatcher(service))
             form: Any = self._shared.gate.problem_format
             render = functools.partial(rendered, form=form)
             terms = Terms(Identity(self._implementation), service.capabilities, render)
@@ -525,6 +561,14 @@ class MCPServer:
                 yield Serving(service, handle, terms, audit)
             finally:
                 workers.close()
+                askers.close()
+
+    def _admits(self, askers: Workers) -> tuple[Admit, ...]:
+        """What looks at the values between binding and running: rules first, people last."""
+        access = self._access
+        rules = () if access is None or not access.judges else (access.admit,)
+        more = None if access is None or not access.asks else access.approvers
+        return (*rules, Approvals(more, askers.run, time.time).admit)
 
     def _lifespan(self) -> AbstractAsyncContextManager[Any]:
         opens = self._options.lifespan
@@ -566,20 +610,3 @@ def _marked(source: object) -> list[tuple[Callable[..., Any], Options]]:
                 found[name] = options
     members = ((getattr(source, name), options) for name, options in found.items())
     return [(member, options) for member, options in members if callable(member)]  # None takes one away
-
-
-def _capabilities(catalogue: Catalogue) -> dict[str, Json]:
-    """What is advertised: only what is registered (requirement A15)."""
-    found: dict[str, Json] = {}
-    if len(catalogue.tools):
-        found["tools"] = {"listChanged": True}
-    if len(catalogue.resources) or len(catalogue.templates):
-        found["resources"] = {"subscribe": True, "listChanged": True}
-    if len(catalogue.prompts):
-        found["prompts"] = {"listChanged": True}
-    if catalogue.completions:
-        found["completions"] = {}
-    plans = (*catalogue.tools, *catalogue.resources, *catalogue.templates, *catalogue.prompts)
-    if any(plan.callback.injected for plan in (*plans, *catalogue.completions)):
-        found["logging"] = {}
-    return found

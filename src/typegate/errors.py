@@ -16,7 +16,14 @@
         │   └── ResourceNotFound          -32602 or, up to 2025-11-25, -32002
         ├── InternalError                 -32603  200
         │   └── AuditFailed               -32603  200
-        └── UnsupportedProtocolVersion    -32022  400
+        ├── UnsupportedProtocolVersion    -32022  400
+        └── Refused                       a guard refuses; a tool call is answered with a result instead
+            ├── Denied                        -31403  403
+            ├── NotApproved                   -31403  403
+            ├── TooLarge                      -31413  413
+            ├── RateLimited                   -31429  429
+            ├── Busy                          -31503  503
+            └── TimedOut                      -31504  504
 
 The law of the file: the text of an exception holds facts, never a value that a client sent.
 """
@@ -24,23 +31,32 @@ The law of the file: the text of an exception holds facts, never a value that a 
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from msgspec import UNSET
+
 from typegate.types import Issue, Json, Problem
 
 __all__ = [
     "AuditFailed",
+    "Busy",
     "ConfigurationError",
+    "Denied",
     "InternalError",
     "InvalidArguments",
     "InvalidParams",
     "InvalidRequest",
     "InvalidResult",
     "MethodNotFound",
+    "NotApproved",
     "ParseError",
     "ProtocolError",
+    "RateLimited",
+    "Refused",
     "RegistrationError",
     "Rejected",
     "RequestFailed",
     "ResourceNotFound",
+    "TimedOut",
+    "TooLarge",
     "ToolError",
     "TypegateError",
     "UnsupportedProtocolVersion",
@@ -271,3 +287,69 @@ class UnsupportedProtocolVersion(ProtocolError):
             {"supported": list(supported), "requested": requested},
             hint=f"Call again with one of {', '.join(supported)}.",
         )
+
+
+# --- what guards refuse: codes of our own, outside of what JSON-RPC reserves ----------------------
+
+
+class Refused(ProtocolError):
+    """A guard refuses a call: a result flagged `isError` for a tool, an error for every other method.
+
+    Args:
+        message: what is wrong.
+        hint: what to do instead.
+        retry_after: seconds after which the same call may succeed.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, retry_after: float | None = None) -> None:
+        wait = UNSET if retry_after is None else retry_after
+        problem = Problem(code=self.problem_code, message=message, hint=hint, retry_after=wait)
+        super().__init__(message, problem=problem)
+
+
+class Denied(Refused):
+    """The policy does not let this caller do this with these arguments."""
+
+    code = -31403
+    http_status = 403
+    problem_code = "denied"
+
+
+class NotApproved(Refused):
+    """Whoever had to approve the call did not."""
+
+    code = -31403
+    http_status = 403
+    problem_code = "not_approved"
+
+
+class TooLarge(Refused):
+    """The arguments or the result have more bytes than they may have."""
+
+    code = -31413
+    http_status = 413
+    problem_code = "too_large"
+
+
+class RateLimited(Refused):
+    """The caller has called too often."""
+
+    code = -31429
+    http_status = 429
+    problem_code = "rate_limited"
+
+
+class Busy(Refused):
+    """As much is under way as may be, and as much waits."""
+
+    code = -31503
+    http_status = 503
+    problem_code = "busy"
+
+
+class TimedOut(Refused):
+    """The function took longer than it may."""
+
+    code = -31504
+    http_status = 504
+    problem_code = "timed_out"

@@ -5,6 +5,7 @@ a call only looks up.
 """
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import msgspec
@@ -19,6 +20,7 @@ from typegate.contract.schema import SchemaStyle
 from typegate.contract.signature import EMPTY, Signature
 from typegate.contract.uritemplate import TemplateError, UriTemplate
 from typegate.errors import RegistrationError
+from typegate.guards.limits import DEFAULT_LIMITS, Limits
 from typegate.server.options import Options
 from typegate.types import (
     Annotations,
@@ -56,6 +58,7 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     style: SchemaStyle
     indent: int | None
     injectable: tuple[type, ...]
+    limits: Limits = DEFAULT_LIMITS
 
 
 class Callback(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +70,7 @@ class Callback(msgspec.Struct, frozen=True, kw_only=True):
         positional: the names that are passed by position, in order.
         is_async: whether it gives a coroutine.
         inline: whether a plain function runs on the event loop, not on a worker thread.
+        defaults: what stands as defaults in its signature, by name.
     """
 
     function: Callable[..., Any]
@@ -74,6 +78,11 @@ class Callback(msgspec.Struct, frozen=True, kw_only=True):
     positional: tuple[str, ...] = ()
     is_async: bool = False
     inline: bool = False
+    defaults: Mapping[str, Any] = {}
+
+    def seen(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the function will get of *values*, defaults included; not to be changed."""
+        return MappingProxyType({**self.defaults, **values})
 
     def __call__(self, values: dict[str, Any]) -> Any:
         """Call the function with its values."""
@@ -92,6 +101,7 @@ class ToolPlan(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Arguments
     results: Results
     gate: Gate
+    limits: Limits
     options: Options
 
     @property
@@ -106,6 +116,7 @@ class ResourcePlan(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     listed: Resource
     callback: Callback
+    limits: Limits
     options: Options
 
 
@@ -117,6 +128,7 @@ class TemplatePlan(msgspec.Struct, frozen=True, kw_only=True):
     callback: Callback
     template: UriTemplate
     strings: Strings
+    limits: Limits
     options: Options
 
 
@@ -127,6 +139,7 @@ class PromptPlan(msgspec.Struct, frozen=True, kw_only=True):
     listed: Prompt
     callback: Callback
     strings: Strings
+    limits: Limits
     options: Options
 
 
@@ -182,6 +195,7 @@ def plan_tool(function: Callable[..., Any], options: Options, shared: Shared) ->
         arguments=arguments,
         results=results,
         gate=gate,
+        limits=_limits(name, signature, options, shared),
         options=options,
     )
 
@@ -211,7 +225,8 @@ def plan_resource(function: Callable[..., Any], options: Options, shared: Shared
         meta=_meta(options),
     )
     callback = _callback(function, signature, options)
-    return ResourcePlan(key=options.uri, listed=listed, callback=callback, options=options)
+    limits = _limits(options.uri, signature, options, shared)
+    return ResourcePlan(key=options.uri, listed=listed, callback=callback, limits=limits, options=options)
 
 
 def plan_template(function: Callable[..., Any], options: Options, shared: Shared) -> TemplatePlan:
@@ -239,6 +254,7 @@ def plan_template(function: Callable[..., Any], options: Options, shared: Shared
         callback=_callback(function, signature, options),
         template=template,
         strings=plan_strings(name, signature, frozenset()),
+        limits=_limits(options.uri, signature, options, shared),
         options=options,
     )
 
@@ -285,6 +301,7 @@ def plan_prompt(function: Callable[..., Any], options: Options, shared: Shared) 
         listed=listed,
         callback=_callback(function, signature, options),
         strings=plan_strings(name, signature, frozenset(each.name for each in given or () if each.required)),
+        limits=_limits(name, signature, options, shared),
         options=options,
     )
 
@@ -341,6 +358,17 @@ def _meta(options: Options) -> Mapping[str, Json] | None:
     return {**(options.meta or {}), TAGS_KEY: sorted(options.tags)}
 
 
+def _limits(name: str, signature: Signature, options: Options, shared: Shared) -> Limits:
+    """What holds for one component: its own limits, laid over those of the server."""
+    own = options.own_limits
+    if isinstance(own.timeout, int | float) and options.inline and not signature.is_async:
+        raise RegistrationError(
+            f"'{name}' runs on the event loop (inline=True), where nothing can end it: "
+            f"leave out timeout= or inline="
+        )
+    return shared.limits if own == Limits() else own.over(shared.limits)
+
+
 def _callback(function: Callable[..., Any], signature: Signature, options: Options) -> Callback:
     return Callback(
         function=function,
@@ -348,4 +376,9 @@ def _callback(function: Callable[..., Any], signature: Signature, options: Optio
         positional=signature.positional,
         is_async=signature.is_async,
         inline=options.inline,
+        defaults={
+            each.name: each.default
+            for each in signature.parameters
+            if each.default is not EMPTY and each.field is None
+        },
     )

@@ -5,7 +5,7 @@ the client may also be awaited, which waits until the client keeps up.
 """
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, Final, Generic
 
 import msgspec
@@ -43,10 +43,13 @@ class Context(Generic[T]):
     `Context[AppState]` says what `ctx.lifespan` is. It is not part of the tool's schema.
     """
 
-    __slots__ = ("_call", "_done", "lifespan")
+    __slots__ = ("_call", "_done", "_may_say", "lifespan")
 
-    def __init__(self, call: Call, lifespan: T) -> None:
+    def __init__(
+        self, call: Call, lifespan: T, may_say: Callable[[Principal | None], bool] | None = None
+    ) -> None:
         self._call = call
+        self._may_say = may_say
         self._done = -math.inf
         self.lifespan = lifespan
         """What the server's `lifespan` yielded."""
@@ -148,7 +151,9 @@ class Context(Generic[T]):
         return meta if isinstance(meta, dict) else {}
 
     def _notify(self, method: str, params: dict[str, Json]) -> None:
-        self._call.channel.notify(self._call.peer, method, params, about=self._call.request)
+        """Send it, unless the caller has had as many as it may have (requirement E3)."""
+        if self._may_say is None or self._may_say(self._call.principal):
+            self._call.channel.notify(self._call.peer, method, params, about=self._call.request)
 
 
 def _writable(data: Any) -> Json:

@@ -17,6 +17,7 @@ from typegate.errors import (
     InvalidParams,
     InvalidResult,
     ProtocolError,
+    Refused,
     Rejected,
     ResourceNotFound,
     ToolError,
@@ -39,9 +40,9 @@ _KINDS: Final = {
 
 def failure(call: Call, error: BaseException) -> Result | ProtocolError:
     """What answers a call that ended with *error*."""
-    if isinstance(error, ProtocolError):
-        return error
     plan = call.target if isinstance(call.target, ToolPlan) else None
+    if isinstance(error, ProtocolError):
+        return error if plan is None or not isinstance(error, Refused) else refusal(error.problem, plan)
     problem = _problem(call, error)
     if plan is None:
         return _protocol_error(call, error, problem)

@@ -18,7 +18,7 @@ from typegate.contract.arguments import Bound
 from typegate.contract.problems import Path, unknown, violated
 from typegate.contract.results import as_problem, to_json, to_text
 from typegate.errors import InvalidArguments, InvalidParams, ResourceNotFound
-from typegate.guards.calls import Call, Channel, Handler
+from typegate.guards.calls import Admit, Call, Channel, Handler, caller_of
 from typegate.server.bus import Bus, Change
 from typegate.server.components import Callback, PromptPlan, ResourcePlan, TemplatePlan, ToolPlan
 from typegate.server.context import Context
@@ -103,6 +103,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         page_size: how many entries a page has; `None`: all of them.
         lifespan: what the author's lifespan yielded.
         closing: is set when the server goes away.
+        admits: the steps between binding and running, in order.
+        judges: whether they look at every call, not only at those of tools that must be approved.
+        may_say: whether one more log or progress message goes to a caller; `None`: as many as there are.
     """
 
     catalogue: Catalogue
@@ -114,6 +117,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     page_size: int | None
     lifespan: Any
     closing: asyncio.Event
+    admits: tuple[Admit, ...] = ()
+    judges: bool = False
+    may_say: Callable[[Principal | None], bool] | None = None
 
 
 def dispatcher(service: Service) -> Handler:
@@ -149,28 +155,35 @@ _NO_VARIABLES: Final[Mapping[str, Any]] = {}
 # --- calling an author's function ----------------------------------------------------------------
 
 
+async def admit(service: Service, call: Call, values: Mapping[str, Any]) -> None:
+    """Let each step look at exactly what the function will get: it lets the call pass, or raises."""
+    for step in service.admits:
+        waiting = step(call, values)
+        if waiting is not None:
+            await waiting
+
+
 def invoke(service: Service, call: Call, callback: Callback, values: dict[str, Any]) -> Awaitable[Any]:
     """Call a function with its values and, where it wants one, the context."""
     if callback.injected:
-        context: Context[Any] = Context(call, service.lifespan)
+        context: Context[Any] = Context(call, service.lifespan, service.may_say)
         for name in callback.injected:
             values[name] = context
     if callback.is_async:
         coroutine: Awaitable[Any] = callback(values)
         return coroutine
-    return _invoke_plain(service, call.channel, callback, values)
+    return _invoke_plain(service, call, callback, values)
 
 
-async def _invoke_plain(
-    service: Service, channel: Channel, callback: Callback, values: dict[str, Any]
-) -> Any:
+async def _invoke_plain(service: Service, call: Call, callback: Callback, values: dict[str, Any]) -> Any:
     """Call a plain function; one that wraps a coroutine function gives something to wait for."""
     if callback.inline:
         value = callback(values)
     else:
-        if service.workers.full or channel.full:
-            await _turn(service.workers, channel)
-        value = await service.workers.run(functools.partial(callback, values))
+        if service.workers.full or call.channel.full:
+            await _turn(service.workers, call.channel)
+        function, lease = functools.partial(callback, values), call.notes.lease
+        value = await service.workers.run(function if lease is None else lease.held(function))
     return await value if inspect.isawaitable(value) else value
 
 
@@ -207,6 +220,8 @@ async def call_tool(service: Service, call: Call) -> Result:
         if call.record is not None:
             call.record.add(outcome="invalid")
         return answer
+    if service.judges or plan.options.approve is not None:
+        await admit(service, call, values)
     if call.record is not None:
         if repaired:
             call.record.add(repairs=len(repaired))
@@ -304,6 +319,8 @@ async def read_resource(service: Service, call: Call) -> Result:
             f"Resource not found: {shown(uri, 256)}", {"uri": uri}, hint="resources/list has the URIs."
         )
     values = plan.strings.bind(call.variables) if isinstance(plan, TemplatePlan) else {}
+    if service.judges:
+        await admit(service, call, values)
     value = await invoke(service, call, plan.callback, values)
     items = value if _is_contents(value) else [value]
     return ReadResourceResult(contents=tuple(_contents(item, uri, plan.listed.mime_type) for item in items))
@@ -356,7 +373,10 @@ async def get_prompt(service: Service, call: Call) -> Result:
     plan: PromptPlan | None = call.target
     if plan is None:
         raise _unknown("prompt", params.name, service.catalogue.prompts, call)
-    value = await invoke(service, call, plan.callback, plan.strings.bind(params.arguments or {}))
+    values = plan.strings.bind(params.arguments or {})
+    if service.judges:
+        await admit(service, call, values)
+    value = await invoke(service, call, plan.callback, values)
     items = value if isinstance(value, list | tuple) else [value]
     return GetPromptResult(messages=tuple(map(_message, items)), description=plan.listed.description)
 
@@ -402,7 +422,7 @@ async def complete(service: Service, call: Call) -> Result:
 def _listing(kind: str, registry: Callable[[Catalogue], Registry[Any]]) -> Callable[[Service, Call], Any]:
     async def list_page(service: Service, call: Call) -> Result:
         cursor = convert(call.request.params, ListParams).cursor
-        purpose = f"cursor:{kind}:{call.principal.subject if call.principal else ''}"
+        purpose = f"cursor:{kind}:{caller_of(call.principal)!r}"
         after = 0
         if cursor is not None:
             try:

@@ -17,7 +17,11 @@ from typegate.contract.gate import Gate
 from typegate.contract.results import to_json
 from typegate.contract.schema import SchemaStyle
 from typegate.errors import ConfigurationError, InvalidResult, RegistrationError
+from typegate.guards.access import AccessPolicy
+from typegate.guards.approval import Approver, approver_of
 from typegate.guards.audit import AuditLog
+from typegate.guards.limits import Limits
+from typegate.guards.ratelimit import RateLimit
 from typegate.types import Annotations, Icon, Json, Principal, PromptArgument, ToolAnnotations
 
 __all__ = [
@@ -54,12 +58,21 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     structured_output: bool | None = None
     inline: bool = False
     gate: Gate = Gate()
+    limits: Limits | None = None
+    timeout: float | None = None
+    approve: Approver | None = None
     uri: str = ""
     mime_type: str | None = None
     size: int | None = None
     unsafe: frozenset[str] = frozenset()
     arguments: tuple[PromptArgument, ...] | None = None
     local_names: Mapping[str, Any] = {}
+
+    @property
+    def own_limits(self) -> Limits:
+        """`limits=` and `timeout=` as one value."""
+        own = Limits() if self.limits is None else self.limits
+        return own if self.timeout is None else msgspec.structs.replace(own, timeout=self.timeout)
 
 
 class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +94,9 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     json_indent: int | None = None
     page_size: int | None = None
     threads: int
+    access: AccessPolicy | None = None
+    rate_limit: RateLimit | None = None
+    limits: Limits = Limits()
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,6 +260,12 @@ def _lifespan(function: Any) -> object:
     return function
 
 
+def _approver(value: object) -> Approver:
+    if not callable(value) and not isinstance(value, Approver):
+        raise _Refused
+    return approver_of(value)
+
+
 TEXT: Final = Kind("takes a str", _a(str))
 NAME: Final = Kind("takes a str that is not empty", _such(_a(str), bool))
 TEXTS: Final = Kind("takes a list of str", _each(_a(str), frozenset))
@@ -252,6 +274,10 @@ ICONS: Final = Kind("takes a list of Icon(...)", _each(_struct(Icon), tuple))
 META: Final = Kind("takes a dict of JSON values", _object)
 SCHEMA: Final = Kind("takes a JSON Schema as a dict", _object)
 GATE: Final = Kind("takes a Gate(...)", _a(Gate))
+LIMITS: Final = Kind("takes a Limits(...)", _a(Limits))
+SECONDS: Final = Kind(
+    "takes a number of seconds above 0", _such(_a(int, float), lambda value: 0 < value < float("inf"))
+)
 UNBUILT: Final = Kind("is not part of this version of typegate", _never("leave it out"))
 
 
@@ -271,6 +297,7 @@ _COMPONENT: Final = {
     "meta": META,
     "tags": TEXTS,
     "inline": FLAG,
+    "timeout": SECONDS,
 }
 _READ: Final = {
     **_COMPONENT,
@@ -286,6 +313,8 @@ _TAKES: Final[dict[Target, dict[str, Kind]]] = {
         "output_schema": SCHEMA,
         "structured_output": FLAG,
         "gate": GATE,
+        "limits": LIMITS,
+        "approve": Kind("takes a function of the request, or an Approver(...)", _approver),
     },
     "resource": {
         **_READ,
@@ -311,7 +340,10 @@ _SERVER_TAKES: Final = {
     **dict.fromkeys(("title", "description", "website_url", "instructions"), TEXT),
     "icons": ICONS,
     "lifespan": Kind("takes a function that gives an async context manager", _lifespan),
-    **dict.fromkeys(("redactor", "access", "rate_limit", "limits", "auth"), UNBUILT),
+    **dict.fromkeys(("redactor", "auth"), UNBUILT),
+    "access": Kind("takes an AccessPolicy(...)", _a(AccessPolicy)),
+    "rate_limit": Kind("takes a RateLimit(...)", _a(RateLimit)),
+    "limits": LIMITS,
     "audit": Kind("takes an AuditLog(...), or None for no log", _a(AuditLog)),
     "on_missing_scope": _choice("hide"),
     "gate": GATE,

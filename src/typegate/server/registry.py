@@ -12,7 +12,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import msgspec
 
 from typegate.errors import RegistrationError
-from typegate.guards.access import admits
+from typegate.guards.access import Access, View, admits
 from typegate.server.components import (
     CompletionPlan,
     PromptPlan,
@@ -21,12 +21,12 @@ from typegate.server.components import (
     ToolPlan,
 )
 from typegate.server.options import OnDuplicate, Options
-from typegate.types import Listed, Principal
+from typegate.types import Json, Listed, Principal
 from typegate.versions import Version
 from typegate.wire.jsonrpc import dumps
 from typegate.wire.shapes import describe
 
-__all__ = ["Catalogue", "Completable", "Completions", "Page", "Plan", "Registry"]
+__all__ = ["Catalogue", "Completable", "Completions", "Page", "Plan", "Registry", "capabilities"]
 
 log: Final = logging.getLogger("typegate")
 
@@ -73,11 +73,13 @@ class Registry(Generic[P]):
     Args:
         kind: what they are called, for texts.
         on_duplicate: what happens when a key is registered again.
+        view: what the server's policy shows of them, if it has one.
     """
 
-    def __init__(self, kind: str, on_duplicate: OnDuplicate) -> None:
+    def __init__(self, kind: str, on_duplicate: OnDuplicate, view: View | None = None) -> None:
         self._kind = kind
         self._on_duplicate: OnDuplicate = on_duplicate
+        self._view = view
         self._plans: dict[str, tuple[int, P]] = {}
         self._ordinals = itertools.count(1)
         self._encoded: dict[str, bytes] = {}
@@ -112,26 +114,41 @@ class Registry(Generic[P]):
     def get(self, key: str, principal: Principal | None) -> P | None:
         """The component of this key, if the caller may know of it."""
         found = self._plans.get(key)
-        return found[1] if found and admits(found[1].options.scopes, principal) else None
+        return found[1] if found and self.shows(found[1], principal) else None
 
     def visible(self, principal: Principal | None) -> Iterator[P]:
         """The components that the caller may know of, in order."""
-        return (plan for plan in self if admits(plan.options.scopes, principal))
+        return (plan for plan in self if self.shows(plan, principal))
+
+    def shows(self, plan: P, principal: Principal | None) -> bool:
+        """Whether the caller may know of a component: the one question that every way in asks."""
+        scopes = plan.options.scopes
+        return (not scopes or admits(scopes, principal)) and (
+            self._view is None or self._view.shows(plan.key, principal)
+        )
+
+    def shows_member(self, plan: P, uri: str, principal: Principal | None) -> bool:
+        """The same for a resource that a template makes."""
+        return admits(plan.options.scopes, principal) and (
+            self._view is None or self._view.shows_member(plan.key, uri, principal)
+        )
 
     def page(
         self, version: Version, principal: Principal | None, after: int = 0, size: int | None = None
     ) -> Page:
         """The listing for a caller: all of it, or *size* entries after an ordinal."""
-        restricted = any(plan.options.scopes for _, plan in self._plans.values())
-        if after == 0 and size is None and not restricted:
+        view = self._view
+        by_caller = any(plan.options.scopes for _, plan in self._plans.values()) or (view and view.varies)
+        restricted = bool(by_caller or (view and view.filters))
+        if after == 0 and size is None and not by_caller:
             encoded = self._encoded.get(version.name)
             if encoded is None:
-                encoded = self._encoded[version.name] = _encode(iter(self), version)
-            return Page(encoded, None, private=False)
+                encoded = self._encoded[version.name] = _encode(self.visible(principal), version)
+            return Page(encoded, None, private=restricted)
         rest = [
             (ordinal, plan)
             for ordinal, plan in self._plans.values()
-            if ordinal > after and admits(plan.options.scopes, principal)
+            if ordinal > after and self.shows(plan, principal)
         ]
         shown = rest if size is None else rest[:size]
         more = shown[-1][0] if len(shown) < len(rest) else None
@@ -203,13 +220,21 @@ class Completions:
 
 
 class Catalogue:
-    """All that a server offers."""
+    """All that a server offers, and to whom.
 
-    def __init__(self, on_duplicate: OnDuplicate) -> None:
-        self.tools: Registry[ToolPlan] = Registry("tool", on_duplicate)
-        self.resources: Registry[ResourcePlan] = Registry("resource", on_duplicate)
-        self.templates: Registry[TemplatePlan] = Registry("resource template", on_duplicate)
-        self.prompts: Registry[PromptPlan] = Registry("prompt", on_duplicate)
+    Args:
+        on_duplicate: what happens when a key is registered again.
+        access: the server's policy, if it has one.
+    """
+
+    def __init__(self, on_duplicate: OnDuplicate, access: Access | None = None) -> None:
+        tools = resources = prompts = None
+        if access is not None:
+            tools, resources, prompts = access.tools, access.resources, access.prompts
+        self.tools: Registry[ToolPlan] = Registry("tool", on_duplicate, tools)
+        self.resources: Registry[ResourcePlan] = Registry("resource", on_duplicate, resources)
+        self.templates: Registry[TemplatePlan] = Registry("resource template", on_duplicate, resources)
+        self.prompts: Registry[PromptPlan] = Registry("prompt", on_duplicate, prompts)
         self.completions = Completions(on_duplicate)
 
     def find_resource(
@@ -219,12 +244,29 @@ class Catalogue:
         found = self.resources.get(uri, principal)
         if found is not None:
             return found, {}
-        for plan in self.templates.visible(principal):
+        for plan in self.templates:
             variables = plan.template.match(uri)
-            if variables is not None:
+            if variables is not None and self.templates.shows_member(plan, uri, principal):
                 return plan, variables
         return None, {}
 
     def find_completable(self, uri: str, principal: Principal | None) -> ResourcePlan | TemplatePlan | None:
         """What a completion means by a URI: the template as it is written, or what the URI leads to."""
         return self.templates.get(uri, principal) or self.find_resource(uri, principal)[0]
+
+
+def capabilities(catalogue: Catalogue) -> dict[str, Json]:
+    """What is advertised: only what is registered (requirement A15)."""
+    found: dict[str, Json] = {}
+    if len(catalogue.tools):
+        found["tools"] = {"listChanged": True}
+    if len(catalogue.resources) or len(catalogue.templates):
+        found["resources"] = {"subscribe": True, "listChanged": True}
+    if len(catalogue.prompts):
+        found["prompts"] = {"listChanged": True}
+    if catalogue.completions:
+        found["completions"] = {}
+    plans = (*catalogue.tools, *catalogue.resources, *catalogue.templates, *catalogue.prompts)
+    if any(plan.callback.injected for plan in (*plans, *catalogue.completions)):
+        found["logging"] = {}
+    return found
