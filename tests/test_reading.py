@@ -1,11 +1,12 @@
 """What `typegate.contract.reading` promises: a value is read as the schema that admitted it means it."""
 
+import dataclasses
 import datetime as dt
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field
@@ -18,6 +19,7 @@ from typegate.contract.signature import read
 from typegate.wire.jsonrpc import decode
 
 NOON = dt.datetime(2026, 1, 3, 12, tzinfo=dt.UTC)
+T = TypeVar("T")
 ID = "123e4567-e89b-12d3-a456-426614174000"
 
 
@@ -181,6 +183,27 @@ def test_a_branch_that_refuses_for_its_own_reasons_leaves_room_for_the_next() ->
     with pytest.raises(InvalidArguments) as caught:
         reader(dt.datetime | int)('"2026-02-30T12:00:00Z"')
     assert [issue.path for issue in caught.value.issues] == [("x",)]
+
+
+# --- what is used twice
+
+
+class Mark(NamedTuple):
+    data: bytes | None
+    size: float = 0
+
+
+@dataclasses.dataclass
+class Pair(Generic[T]):
+    left: T
+    right: T
+
+
+def test_what_is_referred_to_is_read_by_the_same_rules() -> None:
+    """No class lends a definition its configuration: bytes are base64, and numbers finite, there too."""
+    assert_is(reader(Pair[Mark])('{"left":["aGk=",1],"right":[null]}'), Pair(Mark(b"hi", 1.0), Mark(None)))
+    with pytest.raises(InvalidArguments):
+        reader(Pair[Mark])(f'{{"left":["aGk=",{BIG}],"right":[null]}}')
 
 
 # --- numbers

@@ -476,7 +476,7 @@ def table_forms(draw: st.DrawFn, inner: st.SearchStrategy[Form]) -> Form:
         known = type(value) is dict and needed <= value.keys() <= found.keys()
         return known and all(found[key].form.holds(item) for key, item in value.items())
 
-    return Form(made, holds, built(dict, found), marks=TABLE | old)
+    return Form(made, holds, built(dict, found), marks=TABLE | old | members_marks(found))
 
 
 @st.composite

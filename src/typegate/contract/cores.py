@@ -50,12 +50,19 @@ def kinds(core: Any, marks: Callable[[Node], str | None]) -> set[str]:
     for node in nodes(core):
         found.add(node["type"])
         found.update(mark for mark in ("serialization", "post_init") if node.get(mark))
-        if node["type"] in OWN_CONFIG and not _CONFIG.items() <= (node.get("config") or {}).items():
+        if _has_own_config(node):
             found.add("own-config")
         mark = marks(node)
         if mark is not None:
             found.add(mark)
     return found
+
+
+def _has_own_config(node: Node) -> bool:
+    """Whether a node is ruled by another configuration than ours; definitions are by none."""
+    if node["type"] not in OWN_CONFIG:
+        return bool(node["type"] == "definitions")
+    return not _CONFIG.items() <= (node.get("config") or {}).items()
 
 
 def _leads_on(node: Node, key: str) -> bool:
