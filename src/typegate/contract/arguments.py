@@ -497,6 +497,8 @@ _EXPECTED: Final = {
     "datetime_past": "a date and time in the past, in the form YYYY-MM-DDTHH:MM:SSZ",
     "datetime_future": "a date and time in the future, in the form YYYY-MM-DDTHH:MM:SSZ",
     "finite_number": "a number that fits 64-bit floating point",
+    "union_tag_not_found": "one of the forms, with the member that tells which",
+    "union_tag_invalid": "one of the forms, by the member that tells which",
 }
 """pydantic's name → what it wants beyond the schema."""
 

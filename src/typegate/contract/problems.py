@@ -65,11 +65,11 @@ _FORMATS: Final = {
 def quoted(path: Path) -> str:
     """A path as it is written for the model: `'filters.tags[2]'`."""
     text = ""
-    for step in path:
+    for index, step in enumerate(path):
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            text += f".{shown(step)}" if text else shown(step)
+            text += f".{shown(step)}" if index else shown(step)
     return f"'{text}'"
 
 

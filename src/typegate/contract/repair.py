@@ -26,6 +26,9 @@ _KINDS: Final[dict[RepairMode, frozenset[str]]] = {
 }
 """What may be made of a text."""
 
+_STARTS: Final[dict[RepairMode, str]] = {"containers": "[{", "all": "[{-0123456789tf", "none": ""}
+"""What such a text begins with; arguments without one are not looked at."""
+
 _ALL: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _OPAQUE: Final = frozenset({"$dynamicRef", "$recursiveRef"})
 _BRANCHES: Final = ("anyOf", "oneOf")
@@ -47,10 +50,13 @@ class Mender:
     def __init__(self, schema: Schema, mode: RepairMode, nulls: bool) -> None:
         self._schema = schema
         self._kinds = _KINDS[mode]
+        self._starts = _STARTS[mode]
         self._nulls = nulls
 
     def mend(self, tree: dict[str, Json]) -> tuple[dict[str, Json], tuple[Path, ...]]:
         """The arguments as they are probably meant, and the places that were changed; none: nothing was."""
+        if not self._nulls and not _holds_text(tree, self._starts):
+            return tree, ()
         places: list[Path] = []
         mended = self._mend([self._schema], tree, (), places)
         return mended, tuple(places)
@@ -213,6 +219,21 @@ def _items(parts: Sequence[Schema], index: int) -> Iterator[Json]:
             yield rest
         elif "unevaluatedItems" in part:
             yield True
+
+
+def _holds_text(tree: Json, starts: str) -> bool:
+    pending = [tree]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            first = value.lstrip(" \t\r\n")[:1]
+            if first and first in starts:
+                return True
+        elif isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return False
 
 
 # --- reading text --------------------------------------------------------------------------------
