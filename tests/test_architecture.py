@@ -27,7 +27,10 @@ ROOMS = (
     ("typegate.wire", "jsonrpc methods shapes framing seal connection"),
     ("typegate.contract", "problems repair gate docstrings uritemplate signature schema validator"),
     ("typegate.contract", "generator hints adapter arguments results"),
-    ("typegate.guards", "calls access"),
+    (
+        "typegate.guards",
+        "calls access checks hidden keys literals patterns detectors plans scanning rewriting redaction",
+    ),
     ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner watchdog stdio memory"),
     ("typegate", "app __init__"),
@@ -50,6 +53,7 @@ IMPURE = """
 """What a pure room does not import: clock, chance, files, processes, network."""
 
 LIBRARIES = {
+    "ahocorasick_rs": {"typegate.guards.literals"},
     "cyclopts": {"typegate.cli.main"},
     "docstring_parser": {"typegate.contract.docstrings"},
     "jsonschema_rs": {"typegate.contract.validator"},
