@@ -80,8 +80,7 @@ class Redactor:
         names = _names(keys)
         _check_choices(profile, mode, max_bytes)
         _check_kinds(extra)
-        if not isinstance(placeholder, str) or not placeholder.strip():
-            raise ConfigurationError("Redactor(placeholder=) takes a text, such as '[redacted:{kind}]'")
+        _check_placeholder(placeholder)
         self.max_bytes = max_bytes
         self._mode = mode
         self._placeholder = placeholder
@@ -182,7 +181,7 @@ class Redactor:
 
     def _rewriter(self, plan: "Plan | None") -> Rewriter:
         marks = None if plan is None else plan.marks
-        return Rewriter(self._scanner, self._stand_in, self._spared, marks)
+        return Rewriter(self._scanner, self._stand_in, self._spared, self._admit, marks)
 
     def _admit(self, size: int) -> None:
         if size > self.max_bytes:
@@ -255,6 +254,14 @@ def _check_choices(profile: str, mode: str, max_bytes: int) -> None:
         raise ConfigurationError(f"Redactor(mode=) is 'label' or 'hash', not {mode!r}")
     if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes < 1:
         raise ConfigurationError("Redactor(max_bytes=) takes a number of bytes, at least 1")
+
+
+def _check_placeholder(placeholder: str) -> None:
+    if not isinstance(placeholder, str) or not placeholder.strip():
+        raise ConfigurationError("Redactor(placeholder=) takes a text, such as '[redacted:{kind}]'")
+    outside = placeholder.replace("{kind}", "x")
+    if "{kind}" in placeholder and (outside[0].isalnum() or outside[-1].isalnum()):
+        raise ConfigurationError("Redactor(placeholder=) takes marks around its {kind}, such as '<{kind}>'")
 
 
 def _check_kinds(extra: Mapping[str, str]) -> None:

@@ -166,6 +166,7 @@ class Rewriter:
         scanner: what finds.
         stand_in: the placeholder for a kind and what was found.
         spared: what stands for something that was taken out already.
+        admit: raises where there is too much to read.
         marks: the secret parts of the structured content of a message, or else of the value itself.
         nested: how many trees of JSON in text it stands in.
     """
@@ -175,12 +176,14 @@ class Rewriter:
         scanner: Scanner,
         stand_in: Callable[[str, str], str],
         spared: re.Pattern[str],
+        admit: Callable[[int], None],
         marks: Marks | None = None,
         nested: int = 0,
     ) -> None:
         self._scanner = scanner
         self._stand_in = stand_in
         self._spared = spared
+        self._admit = admit
         self._marks = marks
         self._nested = nested
         self._given: list[str] = []
@@ -203,6 +206,7 @@ class Rewriter:
         gathered.add(tree, self._level)
         self._given = self._texts = gathered.texts
         joined = "\x00".join(self._texts)
+        self._admit(len(joined))
         if not is_plain(joined) or joined.count("\x00") >= len(self._texts):
             self._texts = [shown_only(text) for text in self._texts]
             joined = "\x00".join(self._texts)
@@ -267,7 +271,8 @@ class Rewriter:
         if isinstance(value, list | tuple):
             return self._items(value, marks, forced)
         if forced is not None and isinstance(value, int | float) and not isinstance(value, bool):
-            return self._changed(self._stand_in(forced, str(value)), forced)
+            kind = "secret" if forced == _MARKED else forced
+            return self._changed(self._stand_in(kind, str(value)), kind)
         return value
 
     def _items(self, items: Json, marks: Place, forced: str | None) -> Json:
@@ -397,7 +402,7 @@ class Rewriter:
             tree = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
             return None
-        inner = Rewriter(self._scanner, self._stand_in, self._spared, marks, self._nested + 1)
+        inner = Rewriter(self._scanner, self._stand_in, self._spared, self._admit, marks, self._nested + 1)
         value, _, kinds = inner.clean(tree, message=False)
         if value is tree:
             return text
@@ -414,7 +419,7 @@ class Rewriter:
         """Take note of a place that was changed."""
         self._paths.append(tuple(self._path))
         if kind is not None:
-            self._kinds["secret" if kind == _MARKED else kind] += 1
+            self._kinds[kind] += 1
         return new
 
 

@@ -54,7 +54,7 @@ _RUN: Final = b"a" * 17
 _RUNS: Final = bytes(97 if re.match(r"[A-Za-z0-9_+/-]", chr(code)) else 32 for code in range(256))
 _FAMILIAR: Final = b"structuredcontent"
 _TELLING: Final = re.compile(
-    rb"w(?:(?<=passw)|d(?<=pwd)|hsec_)|p(?<=passp)hrase|z(?<=authoriz)|b(?:earer|asic)|=(?<=sig=)|~(?<=q~)"
+    rb"w(?:(?<=passw)|d(?<=pwd)|hsec_)|p(?<=passp)hrase|z(?<=authoriz)|b(?:earer|asic|lob\":)|=(?<=sig=)|~(?<=q~)"
     rb"|c(?:onnection_?string|re(?:dential|t(?<=secret)))|@|\x7f|\\[ubf]"
     rb"|k(?:(?<=tok)en|ey(?:(?<=[_-]key)|(?<=(?:api|ess|unt|ate|ing|ion|ter|uth)key)|(?<=te key)))"
 )
@@ -124,7 +124,7 @@ class Scanner:
         self._encoded = frozenset(map(str.lower, ENCODED))
         literals = {*self._rows, *self._names, *self._encoded}
         self._finder = finder(literals | ({"@"} if self._personal else set()), fast)
-        self._screen = finder(literals - {"://", "+", "("}, fast)
+        self._screen = finder(literals - {"://", "+", "("} | {'"blob":'}, fast)
         self._own = [text.encode() for text in (*filter(None, begins.values()), *self.keys.spellings)]
         self._tails: set[bytes] = set()
         self._quick = not (FAST if fast is None else fast)
@@ -172,6 +172,15 @@ class Scanner:
     def scan(self, text: str, deeper: bool = True) -> Scan:
         """Everything that is secret in *text*; *deeper*: in base64 too."""
         view = folded(text)
+        hits, worded = self._scan_once(view, deeper)
+        for _ in range(4):  # what stood glued to something that is taken out begins a word now
+            more = self._scan_once(_blanked(view, hits), deeper).hits if hits and deeper else ()
+            if not more:
+                break
+            hits = self._joined(view, [*hits, *more])
+        return Scan(hits, worded)
+
+    def _scan_once(self, view: str, deeper: bool) -> Scan:
         hits: list[Hit] = []
         places = self._finder.places(lowered(view))
         if places:
@@ -228,10 +237,10 @@ class Scanner:
 
     def _joined(self, view: str, hits: list[Hit]) -> list[Hit]:
         """*hits* in order, those that overlap as one, without what was taken out before."""
-        spared = self._spared.fullmatch
+        spared = [match.span() for match in self._spared.finditer(view)]
         joined: list[Hit] = []
         for hit in sorted(hits):
-            if spared(view, hit.start, hit.end) is not None:
+            if spared and _is_spared(hit, spared):
                 continue
             last = joined[-1] if joined else None
             if last is None or hit.start >= last.end:
@@ -261,6 +270,22 @@ def _is_bare(low: bytes) -> bool:
     """Whether a short line in lower case has neither a long run nor a telling word: then nothing is in it."""
     plain = low.replace(_FAMILIAR, b"").replace(_BORDER, b"")
     return _RUN not in plain.translate(_RUNS) and _TELLING.search(plain) is None
+
+
+def _blanked(view: str, hits: list[Hit]) -> str:
+    """*view* of the same length without its *hits*."""
+    parts: list[str] = []
+    last = 0
+    for start, end, _, _ in hits:
+        parts += (view[last:start], "\x00" * (end - start))
+        last = end
+    return "".join((*parts, view[last:]))
+
+
+def _is_spared(hit: Hit, spared: list[tuple[int, int]]) -> bool:
+    """Whether a hit is a placeholder, or was led on by the words in one."""
+    start, end = spared[max(0, bisect_right(spared, (hit.start, spared[-1][1])) - 1)]
+    return start < hit.start < end or (start, end) == (hit.start, hit.end)
 
 
 # --- single detectors
