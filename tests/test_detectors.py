@@ -393,7 +393,9 @@ def test_a_pattern_begins_with_a_literal(pattern: str, expected: str) -> None:
 def test_literals_are_found_wherever_they_stand(fast: bool) -> None:
     """Also one inside another, and one that begins in another."""
     found = finder(["abc", "b", "cd", "abcdx"], fast)
-    assert found.places("-abcdy-b") == [(1, "abc"), (2, "b"), (3, "cd"), (7, "b")]
+    assert sorted(found.places("-abcdy-b", 9) or ()) == [(1, "abc"), (2, "b"), (3, "cd"), (7, "b")]
+    assert found.places("-abcdy-b", 1) is None
+    assert found.present("-abcdy-b") == {"abc", "b", "cd"}
     assert found.within(b"xxcd")
     assert not found.within(b"xxc")
 

@@ -6,6 +6,7 @@ the extra `fast`; nothing else in the project knows of it.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, Final, Protocol
 
 __all__ = ["FAST", "Finder", "finder"]
@@ -26,8 +27,12 @@ class Finder(Protocol):
         """Whether *line* holds a literal."""
         ...
 
-    def places(self, text: str) -> list[tuple[int, str]]:
-        """Each place in *text* with the literal that stands there, from left to right."""
+    def places(self, text: str, most: int) -> list[tuple[int, str]] | None:
+        """Each place in *text* with its literal, in order for each; `None` for more than *most*."""
+        ...
+
+    def present(self, text: str) -> set[str]:
+        """The literals that stand in *text*."""
         ...
 
 
@@ -53,11 +58,17 @@ class _Automaton:
         """Whether *line* holds a literal."""
         return bool(self._bytes.find_matches_as_indexes(line))
 
-    def places(self, text: str) -> list[tuple[int, str]]:
+    def places(self, text: str, most: int) -> list[tuple[int, str]] | None:
         """Each place with its literal."""
         words = self._words
         found = self._text.find_matches_as_indexes(text, overlapping=True)
-        return sorted((start, words[index]) for index, start, _ in found)
+        if len(found) > most:
+            return None
+        return [(start, words[index]) for index, start, _ in found]
+
+    def present(self, text: str) -> set[str]:
+        """The literals that are there."""
+        return {word for word in self._words if word in text}
 
 
 class _Expression:
@@ -73,6 +84,7 @@ class _Expression:
         source = _source(tree)
         self._search = re.compile(source.encode()).search
         self._iterate = re.compile(source).finditer
+        self._all = re.compile(source).findall
         inner = {word: tuple(_inside(word, words)) for word in words}
         self._inner = {word: found for word, found in inner.items() if found}
 
@@ -80,9 +92,11 @@ class _Expression:
         """Whether *line* holds a literal."""
         return self._search(line) is not None
 
-    def places(self, text: str) -> list[tuple[int, str]]:
+    def places(self, text: str, most: int) -> list[tuple[int, str]] | None:
         """Each place with its literal."""
-        found = [(match.start(), match[0]) for match in self._iterate(text)]
+        found = [(match.start(), match[0]) for match in islice(self._iterate(text), most + 1)]
+        if len(found) > most:
+            return None
         if not self._inner or not found:
             return found
         more = [
@@ -92,6 +106,12 @@ class _Expression:
             if text.startswith(other, start + offset)
         ]
         return sorted({*found, *more}) if more else found
+
+    def present(self, text: str) -> set[str]:
+        """The literals that are there."""
+        found = set(self._all(text))
+        inner = {other for word in found for _, other in self._inner.get(word, ())}
+        return found.union(word for word in inner if word in text)
 
 
 def _source(tree: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ next and on from the end of what it took. A line on its way out is screened as t
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -70,6 +71,10 @@ _PERSONAL: Final = re.compile(rb"@[A-Za-z0-9]|\+[1-9]|\(\d")
 
 # --- what stands around a secret
 
+_BEGINS: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[ntrbf])|(?<=%[0-9A-Za-z]{2})|(?=[^A-Za-z0-9]))"
+_ALNUM: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_MANY, _SPARSE = 256, 64  # literals; characters for each, below which a text is read for whole shapes instead
+_NAMED: Final = re.compile(r"(?<![\w.-])[\w.-]{2,}+(?=(?:\\{0,7}[\"'])?\s{0,3}[=:])")
 _EMAIL: Final = re.compile(r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])")
 _WORD: Final = re.compile(r"[0-9A-Za-z]*")
 _NAME_CHARS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
@@ -182,31 +187,56 @@ class Scanner:
 
     def _scan_once(self, view: str, deeper: bool) -> Scan:
         hits: list[Hit] = []
-        places = self._finder.places(lowered(view))
-        if places:
+        lower = lowered(view)
+        places = self._finder.places(lower, _MANY + len(view) // _SPARSE)
+        if places is None:
+            literals = self._finder.present(lower)
+            self._everywhere(view, literals, hits, deeper)
+        else:
+            literals = {literal for _, literal in places}
             self._at_places(view, places, hits, deeper)
         if self._personal:
             _find_numbers(view, hits)
         for kind, pattern in self._anywhere:
             hits += (Hit(*match.span(), kind) for match in pattern.finditer(view) if match[0])
-        worded = any(literal in self._names for _, literal in places)
+        worded = not self._names.isdisjoint(literals)
         return Scan(self._joined(view, hits) if hits else hits, worded)
 
     def _at_places(self, view: str, places: list[tuple[int, str]], hits: list[Hit], deeper: bool) -> None:
         """Try every detector where its literals stand, from left to right."""
         resume: dict[int | str, int] = {}
         for place, literal in places:
+            glued = (
+                place > 0 and view[place - 1] in _ALNUM and view[place] in _ALNUM and not _begins(view, place)
+            )
             for number, row in self._rows.get(literal, ()):
-                if place - row.back >= resume.get(number, 0):
+                if (not glued or not row.token or row.back) and place - row.back >= resume.get(number, 0):
                     resume[number] = _try(row, view, place - row.back, hits)
             if literal in self._names:
                 if place >= resume.get("name", 0):
                     resume["name"] = self._try_setting(view, place, hits)
             elif literal in self._encoded:
-                if deeper and place >= resume.get("base64", 0):
+                if deeper and not glued and place >= resume.get("base64", 0):
                     resume["base64"] = self._try_base64(view, place, hits)
             elif literal == "@":
                 _try_email(view, place, hits)
+
+    def _everywhere(self, view: str, literals: set[str], hits: list[Hit], deeper: bool) -> None:
+        """The same where a text has little else than *literals*: no step in Python for each of them."""
+        rows = {row for literal in literals for _, row in self._rows.get(literal, ())}
+        for row in sorted(rows, key=lambda row: row.kind):
+            found = _anywhere(row.shape, row.token).finditer(view)
+            good = found if row.check is None else filter(row.check, found)
+            hits += (Hit(*match.span(_group(row)), row.kind, row.token) for match in good)
+        encoded = not self._encoded.isdisjoint(literals)
+        place = 0
+        for match in _NAMED.finditer(view) if not self._names.isdisjoint(literals) else ():
+            if match.start() >= place:
+                place = self._try_setting(view, match.start(), hits)
+        for match in _anywhere(BASE64, True).finditer(view) if deeper and encoded else ():
+            self._try_base64(view, match.start(), hits)
+        for match in _EMAIL.finditer(view) if "@" in literals else ():
+            _try_email(view, match.start(), hits)
 
     def _try_setting(self, view: str, place: int, hits: list[Hit]) -> int:
         """A value behind its name; where to go on."""
@@ -299,9 +329,19 @@ def _try(row: Detector, view: str, start: int, hits: list[Hit]) -> int:
     if match is None:
         return start + 1
     if row.check is None or row.check(match):
-        group = "secret" if "secret" in row.shape.groupindex else 0
-        hits.append(Hit(*match.span(group), row.kind, row.token))
+        hits.append(Hit(*match.span(_group(row)), row.kind, row.token))
     return max(match.end(), start + 1)
+
+
+def _group(row: Detector) -> str | int:
+    """What is taken out; all of it, for a pattern of an author's own."""
+    return "secret" if "secret" in row.shape.groupindex else 0
+
+
+@cache
+def _anywhere(shape: re.Pattern[str], token: bool) -> re.Pattern[str]:
+    """*shape* where `_begins` holds, or everywhere."""
+    return re.compile(_BEGINS + shape.pattern, shape.flags) if token else shape
 
 
 def _begins(view: str, start: int) -> bool:
