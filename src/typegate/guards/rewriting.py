@@ -62,11 +62,13 @@ class _Texts:
     Attributes:
         texts: keys and values in order; empty where a string is not to be read.
         blocks: the indices of the texts of text blocks.
+        keys: the names of members.
     """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.blocks: list[int] = []
+        self.keys: set[str] = set()
 
     def add(self, value: Json, level: int) -> None:
         """Take the strings of *value*, *level* steps below the message."""
@@ -84,6 +86,7 @@ class _Texts:
 
     def _add_members(self, members: dict[str, Json], level: int) -> None:
         texts = self.texts
+        self.keys.update(members)
         special = level < 2 or "data" in members or "blob" in members
         block = members.get("type") == "text"
         for key, item in members.items():
@@ -210,13 +213,17 @@ class Rewriter:
         if not is_plain(joined) or joined.count("\x00") >= len(self._texts):
             self._texts = [shown_only(text) for text in self._texts]
             joined = "\x00".join(self._texts)
-        hits, self._worded = self._scanner.scan(joined)
+        hits, worded = self._scanner.scan(joined)
+        self._worded = worded and (
+            "value" in gathered.keys or any(map(self._scanner.keys.__contains__, gathered.keys))
+        )
         if len(gathered.blocks) > 1:
             self._hits = by_text(hits, self._texts)
             self._join_blocks(gathered.blocks)
         elif hits:
             self._hits = by_text(hits, self._texts)
-        self._deep = self._nested < _NESTED and (self._worded or bool(hits) or "\\u" in joined)
+        if worded or hits or "\\u" in joined:
+            self._deep = self._nested < _NESTED and any(text[:1] in ("{", "[") for text in self._texts)
         if not (self._hits or self._deep or self._worded or self._marks or self._texts is not self._given):
             return Rewritten(tree)
         if message and self._marks is not None and isinstance(tree, dict):

@@ -49,6 +49,7 @@ class Scan(NamedTuple):
 
 # --- the screen of a line: what must be there if anything is to be found
 
+_BACKSLASH, _DELETE, _AT = b"\\\x7f@"
 _ESCAPED: Final = re.compile(rb"\\[ubf]")  # hidden characters, and letters that JSON in a text has escaped
 _BORDER: Final = b'"},{"type":"text","text":"'
 _RUN: Final = b"a" * 17
@@ -163,10 +164,10 @@ class Scanner:
         if self._personal and _is_personal(line):
             return True
         if self._quick and len(low) < _SHORT and _is_bare(low):
-            return any(literal in low for literal in self._own)
-        if b"\\" in low and _ESCAPED.search(low) is not None:
+            return bool(self._own) and any(literal in low for literal in self._own)
+        if _BACKSLASH in low and _ESCAPED.search(low) is not None:
             return True
-        if b"\x7f" in low or (b"@" in low and b"://" in low):
+        if _DELETE in low or (_AT in low and b"://" in low):
             return True
         if _BORDER in low and self._screen.within(low.replace(_BORDER, b"")):
             return True
@@ -298,8 +299,11 @@ def by_text(hits: Iterable[Hit], texts: Iterable[str]) -> dict[int, list[Hit]]:
 
 def _is_bare(low: bytes) -> bool:
     """Whether a short line in lower case has neither a long run nor a telling word: then nothing is in it."""
-    plain = low.replace(_FAMILIAR, b"").replace(_BORDER, b"")
-    return _RUN not in plain.translate(_RUNS) and _TELLING.search(plain) is None
+    if _BORDER in low:
+        low = low.replace(_BORDER, b"")
+    if _TELLING.search(low) is not None:
+        return False
+    return _RUN not in low.translate(_RUNS) or _RUN not in low.replace(_FAMILIAR, b"").translate(_RUNS)
 
 
 def _blanked(view: str, hits: list[Hit]) -> str:
