@@ -72,7 +72,7 @@ _PERSONAL: Final = re.compile(rb"@[A-Za-z0-9]|\+[1-9]|\(\d")
 
 # --- what stands around a secret
 
-_BEGINS: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[ntrbf])|(?<=%[0-9A-Za-z]{2})|(?=[^A-Za-z0-9]))"
+_BEGINS: Final = r"(?:(?<![A-Za-z0-9])|(?![A-Za-z0-9])|(?<=[ntrbf])(?<=\\.)|(?<=%[0-9A-Za-z]{2}))"
 _ALNUM: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _MANY, _SPARSE = 256, 64  # literals; characters for each, below which a text is read for whole shapes instead
 _NAMED: Final = re.compile(r"(?<![\w.-])[\w.-]{2,}+(?=(?:\\{0,7}[\"'])?\s{0,3}[=:])")
