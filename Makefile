@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-all check format bench bench-quick recovery clean
+.PHONY: help demo test test-all check format bench bench-quick recovery redaction clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ bench-quick: $(STAMP) ## the same in short, for every change
 
 recovery: $(STAMP) ## how many wrong calls are right after one refusal, beside the peers (build/recovery)
 	@PYTHON=$(abspath $(BIN)/python) scripts/recovery
+
+redaction: $(STAMP) ## what redaction finds, what it spoils, and what it costs
+	@$(BIN)/python scripts/redaction
 
 clean: ## take away what was made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -16,8 +16,8 @@ from typegate import ConfigurationError, Gate, MCPServer, RegistrationError, Req
 PUBLIC = """
 INHERIT AccessPolicy Annotations ApprovalRequest Approver Audio AuditLog BlobResourceContents
 ConfigurationError Context Decision EmbeddedResource File Gate Icon Image InvalidArguments
-InvalidResult Issue Limits MCPServer Principal Problem PromptArgument PromptMessage RateLimit
-RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents ToolAnnotations
+InvalidResult Issue Limits MCPServer Principal Problem PromptArgument PromptMessage RateLimit Redactor
+RegistrationError Rejected RequestFailed ResourceLink Secret Text TextResourceContents ToolAnnotations
 ToolError ToolResult TypegateError __version__ reject tool
 """
 NAMES = PUBLIC.split()  # in the order that ruff sorts them: constants, classes, the rest
@@ -75,7 +75,7 @@ def test_the_version_has_one_source() -> None:
 
 # --- options whose feature does not exist yet ----------------------------------------------------
 
-SERVER_OPTIONS = ("redactor", "auth", "on_missing_scope")
+SERVER_OPTIONS = ("auth", "on_missing_scope")
 TOOL_OPTIONS = ("redact", "nonsense")
 VERBS: dict[str, Callable[..., Any]] = {
     "@tool": lambda server, **options: server.tool(**options)(find),

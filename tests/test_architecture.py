@@ -29,6 +29,10 @@ ROOMS = (
     ("typegate.contract", "cores forms generator hints reading adapter writing arguments results"),
     ("typegate.guards", "calls globs slots sizes approval access ratelimit limits"),
     ("typegate.guards", "records chain endings sinks tables writer audit archive exports"),
+    (
+        "typegate.guards",
+        "checks hidden keys literals patterns detectors plans scanning rewriting redaction",
+    ),
     ("typegate.server", "bus options components context registry failures handlers"),
     ("typegate.transports", "workers runner watchdog stdio memory"),
     ("typegate", "app __init__"),
@@ -51,6 +55,7 @@ IMPURE = """
 """What a pure room does not import: clock, chance, files, processes, network."""
 
 LIBRARIES = {
+    "ahocorasick_rs": {"typegate.guards.literals"},
     "cyclopts": {"typegate.cli.main"},
     "docstring_parser": {"typegate.contract.docstrings"},
     "jsonschema_rs": {"typegate.contract.validator"},
@@ -109,8 +114,8 @@ ANY_OVERALL = 42
 EXPORTS = """
     INHERIT AccessPolicy Annotations ApprovalRequest Approver Audio AuditLog BlobResourceContents
     ConfigurationError Context Decision EmbeddedResource File Gate Icon Image InvalidArguments
-    InvalidResult Issue Limits MCPServer Principal Problem PromptArgument PromptMessage RateLimit
-    RegistrationError Rejected RequestFailed ResourceLink Text TextResourceContents ToolAnnotations
+    InvalidResult Issue Limits MCPServer Principal Problem PromptArgument PromptMessage RateLimit Redactor
+    RegistrationError Rejected RequestFailed ResourceLink Secret Text TextResourceContents ToolAnnotations
     ToolError ToolResult TypegateError __version__ reject tool
 """
 """The public names of `typegate`, every one of them a promise."""

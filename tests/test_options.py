@@ -246,7 +246,7 @@ WRONG_SERVER = [
     ("gate", None, "takes a Gate(...), not None"),
     ("gate", {"unknown": "ignore"}, "takes a Gate(...), not a value of type dict"),
     *((name, 5, "is not part of this version of typegate; leave it out")
-      for name in ("redactor", "auth")),
+      for name in ("auth",)),
     ("access", ["orders.*"], "takes an AccessPolicy(...), not a value of type list"),
     ("rate_limit", 5, "takes a RateLimit(...), not 5"),
     ("limits", 5, "takes a Limits(...), not 5"),

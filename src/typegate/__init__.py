@@ -19,7 +19,9 @@ from typegate.guards.approval import ApprovalRequest, Approver
 from typegate.guards.audit import AuditLog
 from typegate.guards.calls import Decision
 from typegate.guards.limits import Limits
+from typegate.guards.plans import Secret
 from typegate.guards.ratelimit import RateLimit
+from typegate.guards.redaction import Redactor
 from typegate.server.context import Context
 from typegate.types import (
     Annotations,
@@ -64,10 +66,12 @@ __all__ = [
     "PromptArgument",
     "PromptMessage",
     "RateLimit",
+    "Redactor",
     "RegistrationError",
     "Rejected",
     "RequestFailed",
     "ResourceLink",
+    "Secret",
     "Text",
     "TextResourceContents",
     "ToolAnnotations",

@@ -26,6 +26,7 @@ from typegate.guards.audit import AuditLog
 from typegate.guards.calls import Admit, Guard, compose
 from typegate.guards.limits import DEFAULT_LIMITS, Limiter, Limits
 from typegate.guards.ratelimit import RateLimit, RateLimiter
+from typegate.guards.redaction import Redactor
 from typegate.server.bus import Bus, Change
 from typegate.server.components import (
     CompletionPlan,
@@ -96,7 +97,8 @@ class MCPServer:
         instructions: what a model should know of the server.
         lifespan: `lifespan(server)` gives an async context manager that is open while the server runs;
             what it yields is `ctx.lifespan`.
-        redactor: not part of this version, nor is `auth`: `None` only.
+        redactor: takes secrets out of everything that leaves; `None`: nothing is taken out.
+        auth: not part of this version: `None` only.
         access: who may use what; `None`: whoever has the scopes.
         rate_limit: how often a caller may call; `None`: as often as it likes.
         limits: how long, how many at once, and how large.
@@ -125,7 +127,7 @@ class MCPServer:
         icons: Sequence[Icon] = (),
         instructions: str | None = None,
         lifespan: Lifespan | None = None,
-        redactor: None = None,
+        redactor: Redactor | None = None,
         audit: AuditLog | None = None,
         access: AccessPolicy | None = None,
         rate_limit: RateLimit | None = None,
@@ -534,9 +536,10 @@ class MCPServer:
         """Start: open the lifespan, settle what is advertised, build the chain."""
         workers, askers = Workers(self._options.threads), Workers(APPROVAL_THREADS)
         async with contextlib.AsyncExitStack() as stack:
-            audit = self._options.audit
+            audit, redactor = self._options.audit, self._options.redactor
             if audit is not None:
-                audit.start(f"{self.name} {self._options.version}")
+                clean = None if redactor is None else redactor.clean_text
+                audit.start(f"{self.name} {self._options.version}", redact=clean)
                 stack.callback(audit.stop)  # after the lifespan, workers and all calls
             state = await stack.enter_async_context(self._lifespan())
             service = Service(
@@ -558,7 +561,7 @@ class MCPServer:
             render = functools.partial(rendered, form=form)
             terms = Terms(Identity(self._implementation), service.capabilities, render)
             try:
-                yield Serving(service, handle, terms, audit)
+                yield Serving(service, handle, terms, audit, redactor)
             finally:
                 workers.close()
                 askers.close()

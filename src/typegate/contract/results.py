@@ -114,6 +114,10 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
                 return to_json(form)
         return None
 
+    def still_fits(self, structured: Json) -> bool:
+        """Whether structured content that was changed on its way out is what the schema promises."""
+        return self.judge is None or bool(self.judge.is_valid(structured))
+
     def _text_of(self, value: Any) -> TextContent:
         if value is None:
             return TextContent("")

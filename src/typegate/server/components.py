@@ -21,6 +21,8 @@ from typegate.contract.signature import EMPTY, Signature
 from typegate.contract.uritemplate import TemplateError, UriTemplate
 from typegate.errors import RegistrationError
 from typegate.guards.limits import DEFAULT_LIMITS, Limits
+from typegate.guards.plans import marks_of
+from typegate.guards.redaction import Plan
 from typegate.server.options import Options
 from typegate.types import (
     Annotations,
@@ -93,7 +95,11 @@ class Callback(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool: its description, its gate, its function and the shape of its results."""
+    """A tool: its description, its gate, its function and the shape of its results.
+
+    Attributes:
+        secrets: what its output schema marks as secret; `None`: nothing.
+    """
 
     key: str
     listed: Tool
@@ -103,6 +109,7 @@ class ToolPlan(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate
     limits: Limits
     options: Options
+    secrets: Plan | None = None
 
     @property
     def problem_format(self) -> ProblemFormat:
@@ -197,7 +204,13 @@ def plan_tool(function: Callable[..., Any], options: Options, shared: Shared) ->
         gate=gate,
         limits=_limits(name, signature, options, shared),
         options=options,
+        secrets=_secrets(results),
     )
+
+
+def _secrets(results: Results) -> Plan | None:
+    marks = marks_of(results.schema) if results.schema is not None else None
+    return None if marks is None else Plan(marks=marks)
 
 
 # --- resources -----------------------------------------------------------------------------------

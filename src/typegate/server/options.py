@@ -22,6 +22,7 @@ from typegate.guards.approval import Approver, approver_of
 from typegate.guards.audit import AuditLog
 from typegate.guards.limits import Limits
 from typegate.guards.ratelimit import RateLimit
+from typegate.guards.redaction import Redactor
 from typegate.types import Annotations, Icon, Json, Principal, PromptArgument, ToolAnnotations
 
 __all__ = [
@@ -87,6 +88,7 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     instructions: str | None = None
     lifespan: Callable[..., AbstractAsyncContextManager[Any]] | None = None
     audit: AuditLog | None = None
+    redactor: Redactor | None = None
     on_missing_scope: Literal["hide"]
     gate: Gate
     schema_style: SchemaStyle
@@ -340,7 +342,8 @@ _SERVER_TAKES: Final = {
     **dict.fromkeys(("title", "description", "website_url", "instructions"), TEXT),
     "icons": ICONS,
     "lifespan": Kind("takes a function that gives an async context manager", _lifespan),
-    **dict.fromkeys(("redactor", "auth"), UNBUILT),
+    "auth": UNBUILT,
+    "redactor": Kind("takes a Redactor(...), or None for none", _a(Redactor)),
     "access": Kind("takes an AccessPolicy(...)", _a(AccessPolicy)),
     "rate_limit": Kind("takes a RateLimit(...)", _a(RateLimit)),
     "limits": LIMITS,

@@ -15,11 +15,13 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from typegate.errors import AuditFailed, InternalError, InvalidRequest, ProtocolError
+from typegate.errors import AuditFailed, InternalError, InvalidRequest, InvalidResult, ProtocolError
 from typegate.guards.audit import AuditLog, Opened
 from typegate.guards.calls import Call, Handler
 from typegate.guards.endings import CODES, ending
+from typegate.guards.redaction import Redactor
 from typegate.server.bus import Change
+from typegate.server.components import ToolPlan
 from typegate.server.failures import failure
 from typegate.server.handlers import CHANGES, Service, find_target
 from typegate.types import Json, Principal, Result
@@ -44,6 +46,9 @@ log: Final = logging.getLogger("typegate")
 DROPPABLE: Final = frozenset({"notifications/progress", "notifications/message"})
 """What is left out while the client does not keep up."""
 
+
+STRUCTURED: Final = ("result", "structuredContent")
+"""Where the structured content stands in an answer."""
 
 End = tuple[BaseException | None, Result | ProtocolError, bytes | None]
 """What a call raised, what its client is told, and the line that says so."""
@@ -71,6 +76,7 @@ class Serving(msgspec.Struct, frozen=True):
     handle: Handler
     terms: Terms
     audit: AuditLog | None = None
+    redactor: Redactor | None = None
 
 
 class Runner:
@@ -86,6 +92,7 @@ class Runner:
         self, serving: Serving, sink: Sink, principal: Principal | None = None, transport: str = ""
     ) -> None:
         self._audit = serving.audit
+        self._redactor = serving.redactor
         self._transport = transport
         self._service = serving.service
         self._handle = serving.handle
@@ -174,7 +181,10 @@ class Runner:
                 raise
             error, outcome = raised, _failed(call, raised)
         try:
-            reply = self._connection.encode(received, outcome)
+            reply = self._encoded(received, call, outcome)
+        except InvalidResult as withheld:
+            error, outcome = withheld, _failed(call, withheld)
+            reply = self._cleaned(self._connection.encode(received, outcome))
         except Exception as unwritable:
             log.exception("the answer to '%s' cannot be written", request.method)
             error, outcome = unwritable, InternalError("The answer cannot be written")
@@ -184,6 +194,44 @@ class Runner:
         self._connection.settle(received)
         if reply is not None:
             write(reply)
+
+    # --- without secrets
+
+    def _encoded(
+        self, received: RequestReceived, call: Call, outcome: Result | ProtocolError
+    ) -> bytes | None:
+        """The line that answers, without secrets.
+
+        Raises:
+            InvalidResult: it cannot be checked, or its schema has no room for what stands for a secret.
+        """
+        line = self._connection.encode(received, outcome)
+        if line is None or self._redactor is None:
+            return line
+        plan = call.target if isinstance(call.target, ToolPlan) else None
+        is_wrapped = plan is not None and plan.results.wraps and not received.peer.version.modern
+        found = self._redactor.examine_line(line, None if plan is None else plan.secrets)
+        if found.kinds and call.record is not None:
+            call.record.add(redactions=dict(found.kinds))
+        if plan is not None and any(path[:2] == STRUCTURED for path in found.paths):
+            result = msgspec.json.decode(found.value)["result"]
+            structured = result["structuredContent"]
+            if not (
+                result.get("isError")
+                or plan.results.still_fits(structured["result"] if is_wrapped else structured)
+            ):
+                raise InvalidResult("returned a secret where its output schema has no room for a placeholder")
+        return bytes(found.value)
+
+    def _cleaned(self, line: bytes | None) -> bytes | None:
+        """A line that is no result, without secrets; one that cannot be checked is not sent."""
+        if line is None or self._redactor is None:
+            return line
+        try:
+            return self._redactor.clean_line(line)
+        except InvalidResult:
+            log.warning("a message of %d bytes cannot be checked for secrets and is not sent", len(line))
+            return None
 
     # --- on record
 
@@ -215,7 +263,9 @@ class Runner:
     ) -> "list[asyncio.Task[None]]":
         """Answer what no handler will see, once that is on record; the task that waits for it, if any."""
         if self._audit is None:
-            write(event.reply)
+            reply = self._cleaned(event.reply)
+            if reply is not None:
+                write(reply)
             return []
         return [self._start(self._noted(self._audit, event, size, write), None)]
 
@@ -224,7 +274,7 @@ class Runner:
     ) -> None:
         method = event.request.method if event.request is not None else ""
         outcome = CODES.get(event.error.problem.code, "invalid")
-        reply = event.reply
+        reply = self._cleaned(event.reply) or b""
         try:
             waits = audit.note(
                 outcome, reason=str(event.error), method=method, in_bytes=size, transport=self._transport
@@ -254,8 +304,8 @@ class Runner:
     def _say(self, method: str, line: bytes, about: Request | None) -> None:
         if about is not None and not self.waits(about):
             return
-        if not (self._sink.full and method in DROPPABLE):
-            self._sink.write(line)
+        if not (self._sink.full and method in DROPPABLE) and (cleaned := self._cleaned(line)) is not None:
+            self._sink.write(cleaned)
 
     @property
     def full(self) -> bool:
