@@ -129,6 +129,25 @@ def test_E5_what_a_guard_refuses_is_on_record(
     assert records[-1]["outcome"] == outcome
 
 
+def test_E5_the_record_says_which_rule_refused_and_who_approved(tmp_path: Path) -> None:
+    """By the names that the guards give."""
+    path = tmp_path / "limited.jsonl"
+
+    async def twice(client: Client) -> None:
+        for _ in range(2):
+            await asking("order", {"skus": []})(client)
+
+    _, limited = recorded(served(path, rate_limit=RateLimit(rate=0.001, burst=1)), path, twice)
+    assert limited["rule"].startswith("rate.")
+
+    path = tmp_path / "approved.jsonl"
+    server = served(path)
+    server.add_tool("pay", lambda amount: "paid", approve=lambda asked: True)
+    (approved,) = recorded(server, path, asking("pay", {"amount": 5}))
+    assert approved["outcome"] == "ok"
+    assert len(approved["approval"]["by"]) == 1
+
+
 def test_E5_a_failure_is_found_by_its_reference(tmp_path: Path) -> None:
     """The number that the model reads leads to the record with the traceback (A12)."""
     path = tmp_path / "calls.jsonl"

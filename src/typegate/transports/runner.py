@@ -240,6 +240,7 @@ class Runner:
     ) -> bytes | None:
         """Close the record of a call before its answer leaves: that answer, or that there is no record."""
         error, outcome, reply = end
+        _note(call, record)
         how = ending(call, error, outcome, cancelled=reply is None)
         size = len(reply) if reply is not None else 0
         try:
@@ -254,6 +255,7 @@ class Runner:
 
     def _close_unanswered(self, call: Call, record: Opened | None, error: BaseException) -> None:
         if record is not None:
+            _note(call, record)
             how = ending(call, error, None, cancelled=True)
             with contextlib.suppress(AuditFailed):  # the log itself has said so
                 record.log.close(record, how.outcome, reason=how.reason)
@@ -347,6 +349,16 @@ class Runner:
         for task in tuple(self._tasks):
             task.cancel()
         return await self.finish(seconds)
+
+
+def _note(call: Call, record: Opened) -> None:
+    """What the guards found out, for the record of the call."""
+    if call.notes.rule is not None:
+        record.add(rule=call.notes.rule)
+    if call.notes.approvals:
+        first = call.notes.approvals[0]
+        by = [approval.by for approval in call.notes.approvals]
+        record.add(approval={"by": by, "at": first.at, "digest": first.digest})
 
 
 def _failed(call: Call, error: BaseException) -> Result | ProtocolError:
