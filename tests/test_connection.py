@@ -70,6 +70,13 @@ every_session = pytest.mark.parametrize("revision", LEGACY)
 # --- the client's words --------------------------------------------------------------------------
 
 
+def reply(connection: Connection, received: RequestReceived, outcome: Any) -> bytes | None:
+    """Encode an answer and settle its request, as whoever runs the connection does."""
+    line = connection.encode(received, outcome)
+    connection.settle(received)
+    return line
+
+
 def request(number: Any, method: str, **params: Any) -> Message:
     """A request without an envelope."""
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -124,7 +131,7 @@ class Pair:
     def reply(self, event: Event) -> list[Any]:
         """What goes out for an event."""
         if isinstance(event, RequestReceived):
-            line = self.connection.reply(event, OUTCOMES[event.method.name])
+            line = reply(self.connection, event, OUTCOMES[event.method.name])
             return [json.loads(line)] if line is not None else []
         if isinstance(event, Malformed):
             return [json.loads(event.reply)]
@@ -580,7 +587,7 @@ def test_a_cancelled_request_is_not_answered(revision: str) -> None:
     assert pair.hear(cancelled(2)) == CancelRequested(2)
     assert not pair.connection.waits(event.request)
     assert pair.reply(event) == []
-    assert pair.connection.reply(event, InternalError("late")) is None
+    assert reply(pair.connection, event, InternalError("late")) is None
     assert isinstance(pair.hear(asked(revision, 2, "tools/call")), RequestReceived)
 
 
@@ -640,7 +647,7 @@ def test_an_answer_is_given_once(revision: str) -> None:
     event = pair.hear(asked(revision, 1, "tools/call"))
     assert len(pair.reply(event)) == 1
     assert pair.reply(event) == []
-    assert pair.connection.reply(event, InternalError("again")) is None
+    assert reply(pair.connection, event, InternalError("again")) is None
 
 
 def test_a_late_answer_does_not_meet_the_next_request_of_its_id() -> None:
@@ -660,8 +667,8 @@ def test_an_answer_that_cannot_be_written_leaves_room_for_another() -> None:
     pair = Pair(LATEST)
     event = pair.hear(request(1, "tools/call"))
     with pytest.raises(TypeError):
-        pair.connection.reply(event, CallToolResult(content=(), meta={"a": object()}))
-    line = pair.connection.reply(event, InternalError("no"))
+        reply(pair.connection, event, CallToolResult(content=(), meta={"a": object()}))
+    line = reply(pair.connection, event, InternalError("no"))
     assert line is not None
     assert brief(json.loads(line)) == (1, -32603)
 
@@ -680,7 +687,7 @@ def test_an_error_has_the_code_of_its_revision(
 ) -> None:
     """A resource that is not there has another code since 2026-07-28; the data holds the problem too."""
     pair = Pair(revision)
-    line = pair.connection.reply(pair.hear(asked(revision, 1, "tools/call")), error)
+    line = reply(pair.connection, pair.hear(asked(revision, 1, "tools/call")), error)
     code = modern if revision in MODERN else legacy
     problem = {"code": error.problem_code, "message": "m", "hint": None, "issues": []}
     expected = {"code": code, "message": "m", "data": {PROBLEM_KEY: problem, **(error.data or {})}}

@@ -88,6 +88,13 @@ CAPABILITIES = {
 IDENTITY = Identity(SERVER)
 
 
+def reply(connection: Connection, received: RequestReceived, outcome: Any) -> bytes | None:
+    """Encode an answer and settle its request, as whoever runs the connection does."""
+    line = connection.encode(received, outcome)
+    connection.settle(received)
+    return line
+
+
 def answered(result: Result, method: str, revision: str) -> tuple[Message, Message]:
     """A request at this revision, and the message in which *result* answers it."""
     connection = Connection(Terms(IDENTITY, CAPABILITIES))
@@ -102,12 +109,12 @@ def answered(result: Result, method: str, revision: str) -> tuple[Message, Messa
         event = connection.receive(dumps(opening))
         if method != "initialize":
             assert isinstance(event, RequestReceived)
-            connection.reply(event, EmptyResult())
+            reply(connection, event, EmptyResult())
         asked = opening if method == "initialize" else {**asked, "params": {}}
     if method != "initialize" or revision in MODERN:
         event = connection.receive(dumps(asked))
     assert isinstance(event, RequestReceived), event
-    line = connection.reply(event, result)
+    line = reply(connection, event, result)
     assert line is not None
     return asked, json.loads(line)
 

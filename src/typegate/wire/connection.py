@@ -267,15 +267,11 @@ class Connection:
 
     # --- out
 
-    def reply(self, received: RequestReceived, outcome: Result | ProtocolError) -> bytes | None:
-        """The response line, or `None` where the request was cancelled and must not be answered."""
-        line = self.encode(received, outcome)
-        if line is not None:
-            del self._in_flight[received.request.id]
-        return line
-
     def encode(self, received: RequestReceived, outcome: Result | ProtocolError) -> bytes | None:
-        """The line that `reply` would give; the request stays under way, so that another may follow."""
+        """The line that answers, or `None` where the request was cancelled and must not be answered.
+
+        The request stays under way until it is settled, so that another line may take its place.
+        """
         id_ = received.request.id
         if self._in_flight.get(id_) is not received:
             return None
